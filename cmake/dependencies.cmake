@@ -14,3 +14,14 @@ foreach(name snappy lz4 zstd bz2 gflags)
     list(APPEND ROCKSDB_LIBRARIES ${${name}_LIBRARY})
   endif()
 endforeach()
+
+# What events are delivered with: the headers are enough, the libraries are loaded when they are
+# needed (src/base/library.h). Without a header its targets say so.
+foreach(library curl/curl.h librdkafka/rdkafka.h nats/nats.h postgresql/libpq-fe.h sqlite3.h)
+  string(REGEX MATCH "curl|rdkafka|nats|libpq|sqlite3" name ${library})
+  string(TOUPPER ${name} NAME)
+  find_path(${NAME}_INCLUDE ${library})
+  if(${NAME}_INCLUDE)
+    list(APPEND PUBLISH_DEFINITIONS DOLMEN_HAVE_${NAME})
+  endif()
+endforeach()

@@ -5,9 +5,9 @@ if(NOT TARGET dolmen_api)
 endif()
 
 set(objects)
-foreach(name base value store json expr wal engine verify rocks model guard tables partiql transfer
-        work expire capture stream backup exchange infer report change
-        requests call items control history designs api)
+foreach(name base value store text crypt json expr wal engine sign policy verify rocks model eval diff guard migration tables partiql transfer
+        work expire capture stream backup exchange infer report retain live identity change
+        requests call items control history designs accounts api)
   if(TARGET dolmen_${name})
     list(APPEND objects $<TARGET_OBJECTS:dolmen_${name}>)
   endif()
@@ -26,3 +26,13 @@ install(FILES ${CMAKE_BINARY_DIR}/dolmen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 # What bench/embedded runs.
 add_executable(bench_embedded EXCLUDE_FROM_ALL bench/embedded.c)
 target_link_libraries(bench_embedded PRIVATE libdolmen)
+
+# What bench/policy runs.
+if(TARGET dolmen_policy)
+  add_executable(bench_policy EXCLUDE_FROM_ALL bench/policy.c)
+  target_link_libraries(bench_policy PRIVATE dolmen_policy)
+endif()
+
+# What bench/authorize runs.
+add_executable(bench_authorize EXCLUDE_FROM_ALL bench/authorize.c)
+target_link_libraries(bench_authorize PRIVATE dolmen_api)

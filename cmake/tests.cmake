@@ -1,9 +1,10 @@
 # Tests that run in-process. tests/run runs them, and the suites that talk to a server.
 
 # Unit tests: tests/unit/<module>/test_<name>.c links <module> and what is below it. The engine does
-# not know what is on disk; its tests do.
+# not know what is on disk; its tests do. Those of http make certificates.
 set(unit_engine_needs dolmen_rocks)
 set(unit_verify_needs dolmen_rocks)
+set(unit_http_needs dolmen_crypt)
 file(GLOB unit_tests CONFIGURE_DEPENDS tests/unit/*/test_*.c)
 foreach(source ${unit_tests})
   get_filename_component(directory ${source} DIRECTORY)

@@ -55,6 +55,9 @@ struct dolmen_options {
     size_t memory_limit_bytes;
     // Whose words errors have: NULL for those of us-east-1 today, "2026-05" for those of May 2026.
     const char *service_texts;
+    // The master key of an encrypted directory: "file:PATH", "env:NAME" or "credential:NAME". A
+    // directory that is made with one is encrypted. NULL: none.
+    const char *master_key;
 };
 
 // Opens a database. On failure *db is untouched and `error` (if error_size > 0) says why.
@@ -74,6 +77,12 @@ struct dolmen_response {
 // operation is not a failed call: look at response->status and the "__type" in the body.
 void dolmen_call(dolmen *db, const char *operation, const char *request, size_t request_length,
                  struct dolmen_response *response);
+// The same on behalf of a tenant: the call sees and writes that tenant's items alone, in tables
+// whose model has `tenant`; what it may not see is as if it were not there (docs/TENANTS.md). The
+// name is bytes, and may be empty: nothing belongs to that tenant. Operations that are not about
+// items end in an AccessDeniedException.
+void dolmen_call_as(dolmen *db, const char *tenant, size_t tenant_length, const char *operation,
+                    const char *request, size_t request_length, struct dolmen_response *response);
 void dolmen_response_free(struct dolmen_response *response);
 
 // The version of the library, such as "0.1.0".

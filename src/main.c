@@ -1,5 +1,5 @@
 // The program: everything it can do is a subcommand.
-#include "cli/cli.h"
+#include "commands/commands.h"
 
 int main(int argc, char **argv)
 {

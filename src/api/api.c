@@ -4,13 +4,18 @@
 #include "api/operations.h"
 #include "backup/backup.h"
 #include "call/insights.h"
+#include "capture/consumers.h"
 #include "capture/kinesis.h"
 #include "change/model.h"
+#include "crypt/crypt.h"
 #include "designs/verify.h"
 #include "exchange/exchange.h"
 #include "expire/sweeper.h"
+#include "identity/identity.h"
 #include "items/entity.h"
+#include "live/live.h"
 #include "report/report.h"
+#include "retain/retain.h"
 #include "stream/stream.h"
 #include "work/janitor.h"
 
@@ -58,10 +63,8 @@ static struct env clock_env(struct api *api)
 
 // What has to be done now and then without being asked for.
 static const struct chore chores[] = {
-    {streams_roll_due, 5000},
-    {streams_trim, 60000},
-    {backup_expire, 60000},
-    {report_keep, 5000},
+    {streams_roll_due, 5000}, {streams_trim, 60000}, {backup_expire, 60000},
+    {report_keep, 5000},      {retain_care, 1000},
 };
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
@@ -82,6 +85,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     shop->lanes = lanes_new();
     shop->stream_counts = stream_counts_new();
     shop->reports = report_book_new();
+    shop->retain = retain_desk_new();
     api->verification = verification_new();
     shop->filling = model_table_filling;
     shop->filled = model_table_filled;
@@ -89,7 +93,7 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     backup_resume(shop);
     restore_resume(shop);
     api->sweeper = sweeper_new(shop, API_TTL_RATE);
-    api->pool = pool_new(0);
+    api->pool = pool_new(options->pool);
     api->insights = insights_new(api);
     api->janitor = janitor_new(shop, chores, COUNT_OF(chores));
     return api;
@@ -99,19 +103,25 @@ void api_close(struct api *api)
 {
     struct workshop *shop = &api->shop;
     lanes_stop(shop);
-    kinesis_free(api->kinesis);
     sweeper_free(api->sweeper);
     janitor_free(api->janitor);
+    live_stop(shop->live);
+    consumers_stop(shop->consumers); // behind the janitor, who asks them what they need
     report_keep(shop);
     lanes_free(shop);
     verification_free(api->verification);
     pool_free(api->pool);
     engine_close(shop->engine);
+    consumers_free(shop->consumers);
+    live_free(shop->live);
+    kinesis_free(api->kinesis);
     throttle_free(api->throttle);
     free(shop->bucket_root);
     insights_free(api->insights);
     stream_counts_free(shop->stream_counts);
     report_book_free(shop->reports);
+    retain_desk_free(shop->retain);
+    identity_close(shop->identity);
     free(api);
 }
 
@@ -133,9 +143,23 @@ void api_enforce_capacity(struct api *api)
     api->throttle = throttle_new();
 }
 
-void api_set_buckets(struct api *api, const char *root, const char *data)
+void api_set_buckets(struct api *api, const char *root, const char *data,
+                     const struct bucket_store *elsewhere)
 {
+    if (elsewhere != NULL)
+        api->shop.buckets = *elsewhere;
     exchange_open(&api->shop, root, data);
+}
+
+void api_set_retain(struct api *api, const struct api_retain *retain)
+{
+    struct retain_settings settings = {
+        .rate = retain->rate == 0 ? RETAIN_RATE : retain->rate,
+        .every_ms = (retain->every_s == 0 ? RETAIN_EVERY_S : (int64_t)retain->every_s) * 1000,
+        .bunch = retain->bunch,
+        .archive = retain->archive,
+        .asked = retain->asked};
+    retain_set(&api->shop, &settings);
 }
 
 bool api_set_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
@@ -145,7 +169,138 @@ bool api_set_kinesis(struct api *api, const char *root, const char *data, const 
                        error, error_size);
 }
 
+void api_set_publisher(struct api *api, const struct outlet_opener *opener,
+                       const struct consumers_projects *projects)
+{
+    DISREGARD(consumers_new(&api->shop, opener, api->kinesis, projects));
+}
+
+struct live *api_live(struct api *api, const uint8_t *secret)
+{
+    if (api->shop.live == NULL)
+        api->shop.live = live_new(&api->shop, secret);
+    return api->shop.live;
+}
+
+bool api_use_master_key(struct api *api, const struct crypt_key *key, char *error,
+                        size_t error_size)
+{
+    api->shop.identity = identity_open(&api->shop, key, error, error_size);
+    return api->shop.identity != NULL;
+}
+
+bool api_set_master_key(struct api *api, const char *source, char *error, size_t error_size)
+{
+    struct crypt_key key;
+    if (!crypt_master_read(source, &key, error, error_size))
+        return false;
+    bool opened = api_use_master_key(api, &key, error, error_size);
+    crypt_key_wipe(&key);
+    return opened;
+}
+
+struct identity *api_identity(struct api *api)
+{
+    return api->shop.identity;
+}
+
+// ---- Consumers --------------------------------------------------------------------------------
+
+struct consumer_rows {
+    struct buf *out;
+    size_t row;
+};
+
+// The one list of what is told of a consumer.
+static const struct {
+    const char *name;
+    const char *type;
+    const char *help;
+} consumer_rows[] = {
+    {"lag_seconds", "gauge", "Age of the oldest change that is not delivered"},
+    {"lag_records", "gauge", "Changes that are not delivered; at most, until they are read"},
+    {"delivered_total", "counter", "Events delivered"},
+    {"failed_total", "counter", "Attempts that failed"},
+    {"dead_letters", "gauge", "Events that have failed, and wait in the list of dead letters"},
+    {"rows_total", "counter", "Rows written by a projection"},
+    {"batches_total", "counter", "Transactions of a projection"},
+    {"lost_total", "counter", "Times that changes were forgotten before they were delivered"},
+    {"running", "gauge", "1 if it delivers; 0 if it is paused, stopped, blocked or failing"},
+};
+
+static double consumer_number(const struct consumer_status *status, size_t row)
+{
+    const double numbers[COUNT_OF(consumer_rows)] = {(double)status->behind_ms / 1000,
+                                                     (double)status->records,
+                                                     (double)status->delivered,
+                                                     (double)status->failed,
+                                                     (double)status->letters,
+                                                     (double)status->rows,
+                                                     (double)status->batches,
+                                                     (double)status->lost,
+                                                     strcmp(status->state, "RUNNING") == 0 ||
+                                                         strcmp(status->state, "BACKFILLING") == 0};
+    return numbers[row];
+}
+
+static void consumer_row(void *context, struct consumer *consumer)
+{
+    const struct consumer_rows *rows = context;
+    struct consumer_status status;
+    consumer_status(consumer, &status);
+    buf_printf(rows->out, "dolmen_consumer_%s{table=\"%.*s\",consumer=\"%.*s\"} %.15g\n",
+               consumer_rows[rows->row].name, SLICE_FMT(consumer_table(consumer)),
+               SLICE_FMT(consumer_name(consumer)), consumer_number(&status, rows->row));
+}
+
+void api_consumer_metrics(struct api *api, struct buf *out)
+{
+    if (api->shop.consumers == NULL)
+        return;
+    for (size_t i = 0; i < COUNT_OF(consumer_rows); i++) {
+        struct consumer_rows rows = {out, i};
+        buf_printf(out, "# HELP dolmen_consumer_%s %s\n# TYPE dolmen_consumer_%s %s\n",
+                   consumer_rows[i].name, consumer_rows[i].help, consumer_rows[i].name,
+                   consumer_rows[i].type);
+        consumers_each(api->shop.consumers, slice_of(NULL, 0), consumer_row, &rows);
+    }
+}
+
+// ---- Live patterns ------------------------------------------------------------------------------
+
+void api_live_metrics(struct api *api, struct buf *out)
+{
+    struct live_stats stats;
+    if (api->shop.live == NULL)
+        return;
+    live_stats(api->shop.live, &stats);
+    const struct {
+        const char *name;
+        const char *type;
+        const char *help;
+        uint64_t value;
+    } rows[] = {
+        {"listeners", "gauge", "Connections that listen to a pattern", stats.listeners},
+        {"questions", "gauge", "Different patterns and arguments they have asked", stats.groups},
+        {"tables", "gauge", "Tables that somebody listens to", stats.tables},
+        {"events_total", "counter", "Events written, each once for all who listen", stats.events},
+        {"delivered_total", "counter", "Events taken by connections", stats.delivered},
+        {"overruns_total", "counter", "Queues dropped because a client was slow", stats.overruns},
+        {"resets_total", "counter", "Results that were sent anew", stats.resets},
+        {"resumed_total", "counter", "Connections that went on behind an event", stats.resumed},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        buf_printf(out, "# HELP dolmen_live_%s %s\n# TYPE dolmen_live_%s %s\ndolmen_live_%s %llu\n",
+                   rows[i].name, rows[i].help, rows[i].name, rows[i].type, rows[i].name,
+                   (unsigned long long)rows[i].value);
+}
+
 // ---- While it runs ----------------------------------------------------------------------------
+
+struct workshop *api_workshop(struct api *api)
+{
+    return &api->shop;
+}
 
 void api_cut_short(struct api *api)
 {
@@ -162,6 +317,20 @@ void api_ttl(struct api *api, struct api_ttl *out)
     struct sweeper_state state;
     sweeper_state(api->sweeper, &state);
     *out = (struct api_ttl){state.running, state.sweeps, state.deleted};
+}
+
+void api_sweeps(struct api *api, struct api_sweeps *out)
+{
+    struct retain_totals totals;
+    retain_totals(&api->shop, &totals);
+    *out = (struct api_sweeps){.walks = totals.walks,
+                               .failed = totals.failed,
+                               .looked = totals.looked,
+                               .removed = totals.removed,
+                               .archived = totals.archived,
+                               .left = totals.left,
+                               .archives = totals.archives,
+                               .running = totals.running};
 }
 
 void api_ttl_sweep(struct api *api)

@@ -14,6 +14,8 @@ struct api_options {
     struct store *store; // taken over: api_close closes it
     struct env env;
     struct budget *budget; // that calls are counted in; borrowed, or NULL
+    size_t pool;           // threads for long calls; 0: as many as there are processors. A store
+                           // behind a network has more of them wait for it
 };
 
 // NULL with the reason in `error` (the store is then left to the caller).
@@ -32,10 +34,49 @@ void api_enforce_capacity(struct api *api);
 // sentence in `error` if the endpoint is none.
 MUST_CHECK bool api_set_kinesis(struct api *api, const char *root, const char *data,
                                 const char *endpoint, char *error, size_t error_size);
+// How `publish` rules deliver (src/publish): the opener is borrowed; NULL delivers nothing, and
+// keeps the place of each consumer. How `project` rules do (src/project), or NULL: then they do
+// not. Starts them, and those of Kinesis: once, behind api_set_kinesis(), before the first call.
+struct outlet_opener;
+struct consumers_projects;
+void api_set_publisher(struct api *api, const struct outlet_opener *opener,
+                       const struct consumers_projects *projects);
+// What there is to know of all consumers, as metrics (any thread).
+void api_consumer_metrics(struct api *api, struct buf *out);
+// What follows live patterns (live/live.h): started once, before the first call, with the secret
+// that its ids are signed with.
+struct live;
+struct live *api_live(struct api *api, const uint8_t *secret);
+// What there is to know of those who listen, as metrics (any thread).
+void api_live_metrics(struct api *api, struct buf *out);
 // The directory below which the buckets of exports and imports stand: `root`, or without one the
 // directory "buckets" in the data directory; if there is neither, there are no buckets. Goes on
-// with exports and imports that were interrupted. Before the first call, once.
-void api_set_buckets(struct api *api, const char *root, const char *data);
+// with exports and imports that were interrupted. `elsewhere` (work/buckets.h), or NULL: then
+// buckets are there, and the directory is where files are on their way. Before the first call,
+// once.
+struct bucket_store;
+void api_set_buckets(struct api *api, const char *root, const char *data,
+                     const struct bucket_store *elsewhere);
+// Sweeps begin (retain/retain.h): without this, as in a tool that opens a directory for a moment,
+// there are none. 0 and NULL for what is usual. After api_set_buckets(), once.
+struct api_retain {
+    uint64_t rate;       // items removed in a second, at most
+    uint64_t every_s;    // from one walk of a rule to the next
+    size_t bunch;        // items of one archive, at most
+    const char *archive; // the directory of archives; NULL: the bucket "archives"
+    bool asked;          // only SweepTable begins a walk
+};
+void api_set_retain(struct api *api, const struct api_retain *retain);
+// Opens the identities, under a master key from where `source` says (crypt/crypt.h). False with a
+// sentence in `error`. Before the first call, once.
+MUST_CHECK bool api_set_master_key(struct api *api, const char *source, char *error,
+                                   size_t error_size);
+struct crypt_key;
+// The same with a key that is there.
+MUST_CHECK bool api_use_master_key(struct api *api, const struct crypt_key *key, char *error,
+                                   size_t error_size);
+struct identity;
+struct identity *api_identity(struct api *api); // NULL without a master key
 // Has requests that are long (in the pool, or reading whole tables) fail soon, because the server
 // is to stop. Any thread.
 void api_cut_short(struct api *api);
@@ -50,6 +91,10 @@ const char *const *api_operations(void);
 unsigned api_operation_number(struct slice name);
 // Whether it is an operation of DynamoDB Streams.
 bool api_operation_of_streams(struct slice name);
+
+// What work beside requests stands on (work/workshop.h).
+struct workshop;
+struct workshop *api_workshop(struct api *api);
 
 // The budget it was opened with, or NULL.
 struct budget *api_budget(const struct api *api);
@@ -85,6 +130,20 @@ void api_ttl_sweep(struct api *api);
 // At most that many items are deleted in a second; more than 0, API_TTL_RATE if not set.
 enum { API_TTL_RATE = 12500 };
 void api_ttl_rate(struct api *api, uint64_t rate);
+
+// ---- Sweeps: `retain` and `keep` (any thread) ----------------------------------------------
+
+struct api_sweeps {
+    uint64_t walks; // that have ended
+    uint64_t failed;
+    uint64_t looked; // items
+    uint64_t removed;
+    uint64_t archived;
+    uint64_t left;     // that were due, but somebody had changed them, or they may not be deleted
+    uint64_t archives; // that were made
+    uint64_t running;
+};
+void api_sweeps(struct api *api, struct api_sweeps *out);
 
 // ---- Models (any thread) ---------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 #include "dolmen.h"
 
 #include "api/api.h"
+#include "crypt/crypt.h"
 #include "rocks/rocks.h"
 
 #include <stdio.h>
@@ -34,8 +35,15 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         .cache_bytes = plan.cache,
         .write_buffer_bytes = plan.write_buffers,
     };
+    struct crypt_key master;
+    if (options->master_key != NULL &&
+        !crypt_master_read(options->master_key, &master, error, error_size))
+        return DOLMEN_FAILED;
+    store_options.master = options->master_key == NULL ? NULL : &master;
     struct store *store = options->path == NULL ? store_open_memory(&cause)
                                                 : store_open_rocksdb(&store_options, &cause);
+    if (options->master_key != NULL)
+        crypt_key_wipe(&master);
     if (store == NULL) {
         say(error, error_size, cause.text);
         return cause.in_use ? DOLMEN_IN_USE : DOLMEN_FAILED;
@@ -61,9 +69,11 @@ int dolmen_open(const struct dolmen_options *options, dolmen **db, char *error, 
         dolmen_close(opened);
         return DOLMEN_FAILED;
     }
-    api_set_buckets(opened->api, NULL, options->path);
+    api_set_buckets(opened->api, NULL, options->path, NULL);
+    api_set_retain(opened->api, &(struct api_retain){.rate = 0});
     // Without an endpoint nothing can be wrong with it.
     ensure(api_set_kinesis(opened->api, NULL, options->path, NULL, NULL, 0));
+    api_set_publisher(opened->api, NULL, NULL);
     *db = opened;
     return DOLMEN_OK;
 }
@@ -93,17 +103,34 @@ static void take_response(struct api_call *call, struct dolmen_response *respons
     response->body[response->length] = 0;
 }
 
-void dolmen_call(dolmen *db, const char *operation, const char *request, size_t request_length,
-                 struct dolmen_response *response)
+// Bound to a tenant unless `tenant` is NULL.
+static void run_call(dolmen *db, const struct slice *tenant, const char *operation,
+                     const char *request, size_t request_length, struct dolmen_response *response)
 {
     struct api_call call;
     api_call_init(&call, db->api);
+    call.bound = tenant != NULL;
+    if (tenant != NULL)
+        call.tenant = *tenant;
     call.operation = slice_str(operation);
     call.region = db->region;
     call.body = slice_of(request, request_length);
     api_call_run(&call);
     take_response(&call, response);
     api_call_release(&call);
+}
+
+void dolmen_call(dolmen *db, const char *operation, const char *request, size_t request_length,
+                 struct dolmen_response *response)
+{
+    run_call(db, NULL, operation, request, request_length, response);
+}
+
+void dolmen_call_as(dolmen *db, const char *tenant, size_t tenant_length, const char *operation,
+                    const char *request, size_t request_length, struct dolmen_response *response)
+{
+    struct slice name = slice_of(tenant, tenant_length);
+    run_call(db, &name, operation, request, request_length, response);
 }
 
 void dolmen_response_free(struct dolmen_response *response)

@@ -3,23 +3,30 @@
 #include "api/operations.h"
 
 #include "api/api.h"
+#include "call/authorize.h"
+#include "call/authorize_list.h"
 #include "requests/shapes.h"
 
 #include <assert.h>
 #include <pthread.h>
 
-#define ROW(op, function, shape, layer, streams, wide, finish)                                     \
-    {SLICE_LIT(#op),           OP_##op,       streams,          wide,                              \
-     &shape_##shape##_request, LAYER_##layer, function##_start, finish},
-#define READ_ROW(op, function, shape, layer) ROW(op, function, shape, layer, false, false, NULL)
-#define LIST_ROW(op, function, shape, layer) ROW(op, function, shape, layer, false, true, NULL)
-#define WRITE_ROW(op, function, shape, layer)                                                      \
-    ROW(op, function, shape, layer, false, false, function##_finish)
-#define STREAM_ROW(op, function, shape, layer) ROW(op, function, shape, layer, true, false, NULL)
-#define MODEL_ROW(op, function, shape, layer)                                                      \
-    ROW(op, function, shape, layer, false, true, model_finish)
-#define NUMBER(op, function, shape, layer) OP_##op,
-#define NAME(op, function, shape, layer)   #op,
+#define ROW(op, function, shape, layer, tenants, streams, wide, finish)                            \
+    {SLICE_LIT(#op),    &authorize_rows[AUTHORIZE_##op], OP_##op,       streams,          wide,    \
+     TENANTS_##tenants, &shape_##shape##_request,        LAYER_##layer, function##_start, finish},
+#define READ_ROW(op, function, shape, layer, tenants)                                              \
+    ROW(op, function, shape, layer, tenants, false, false, NULL)
+#define LIST_ROW(op, function, shape, layer, tenants)                                              \
+    ROW(op, function, shape, layer, tenants, false, true, NULL)
+#define WRITE_ROW(op, function, shape, layer, tenants)                                             \
+    ROW(op, function, shape, layer, tenants, false, false, function##_finish)
+#define STREAM_ROW(op, function, shape, layer, tenants)                                            \
+    ROW(op, function, shape, layer, tenants, true, false, NULL)
+#define MODEL_ROW(op, function, shape, layer, tenants)                                             \
+    ROW(op, function, shape, layer, tenants, false, true, call_answered)
+#define NUMBER(op, function, shape, layer, tenants) OP_##op,
+#define NAME(op, function, shape, layer, tenants)   #op,
+
+enum { TENANTS_CLOSED = false, TENANTS_BOUND = true };
 
 enum { OPERATION_LIST(NUMBER, NUMBER, NUMBER, NUMBER, NUMBER) };
 
@@ -32,9 +39,9 @@ static const char *const names[] = {OPERATION_LIST(NAME, NAME, NAME, NAME, NAME)
 // Each request asks twice, and a binary search would compare seven names each time: a table
 // takes one.
 
-enum { SLOTS = 256 };
-static_assert(COUNT_OF(operations) < SLOTS / 2,
-              "half of the slots are free, so that probes are short");
+enum { SLOTS = 512 };
+static_assert(COUNT_OF(operations) < SLOTS / 2 && COUNT_OF(operations) < API_NO_OPERATION,
+              "half of the slots are free, so that probes are short, and a row fits a byte");
 
 static uint8_t slots[SLOTS]; // the row's number and one; 0: free
 static pthread_once_t slots_filled = PTHREAD_ONCE_INIT;

@@ -93,6 +93,8 @@ struct budget_plan {
     size_t limit;         // of the process
     size_t cache;         // for what is read from disk
     size_t write_buffers; // for writes on their way to disk
+    bool stores_objects;  // there is an object store beside the database,
+    size_t objects;       // which has this for its metadata: cache and write buffers
     size_t requests;      // the budget's
     size_t connections;   // as many as leave the requests enough of it
 };

@@ -21,7 +21,8 @@ static size_t minus(size_t from, size_t what)
 
 // A third for the cache, which can use all that it gets: a block that is not in it makes a GetItem
 // half as dear again (ADR 014). Where there is little, a quarter must do, so that connections have
-// enough. A quarter for write buffers, as far as they can use it. An eighth is not given out: it is
+// enough. A quarter for write buffers, as far as they can use it. A sixteenth for the metadata of
+// objects, which are small and few. An eighth is not given out: it is
 // for the program, its threads, the group that is being committed, and for what the allocator
 // loses.
 void budget_divide(struct budget_plan *plan)
@@ -31,8 +32,10 @@ void budget_divide(struct budget_plan *plan)
         plan->cache = clamp(limit / (limit < little ? 4 : 3), 8 * megabyte, SIZE_MAX);
     if (plan->write_buffers == 0)
         plan->write_buffers = clamp(limit / 4, 6 * megabyte, 240 * megabyte);
+    plan->objects = plan->stores_objects ? clamp(limit / 16, 4 * megabyte, 32 * megabyte) : 0;
     size_t own = clamp(limit / 8, 0, 256 * megabyte);
-    size_t rest = minus(minus(minus(limit, plan->cache), plan->write_buffers), own);
+    size_t given = plan->cache + plan->write_buffers + plan->objects;
+    size_t rest = minus(minus(limit, given), own);
     plan->requests = rest > limit / 8 ? rest : limit / 8;
     plan->connections = plan->requests / 8 * 5 / BUDGET_CONNECTION;
 }

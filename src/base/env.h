@@ -5,12 +5,26 @@
 
 #include "base/slice.h"
 
+#include <pthread.h>
+
+// The last id that env_ulid() gave out: the next one is larger, also within a millisecond. Owned by
+// whoever gives an env to others (the engine); any thread may ask.
+struct env_ids {
+    pthread_mutex_t lock;
+    uint64_t ms;
+    uint64_t high; // 80 bits of chance: 16,
+    uint64_t low;  // and 64
+};
+void env_ids_init(struct env_ids *ids);
+void env_ids_release(struct env_ids *ids);
+
 struct env {
     void *context;
     // Milliseconds since 1970 (wall clock).
     int64_t (*now_ms)(void *context);
     // Fills `out` with random bytes, fit for identifiers.
     void (*random)(void *context, uint8_t *out, size_t len);
+    struct env_ids *ids; // or NULL: ids of one millisecond are in no order
 };
 
 // The real clock and the kernel's randomness.
@@ -31,5 +45,9 @@ static inline int64_t env_now(const struct env *env)
 
 // A version 4 UUID in lower case, 36 characters and a NUL.
 void env_uuid(const struct env *env, char out[37]);
+
+// A ULID of that moment, 26 characters and a NUL: it sorts behind all that were given out before.
+// If the clock was put back by more than a minute, the ids follow it.
+void env_ulid(const struct env *env, int64_t now_ms, char out[27]);
 
 #endif

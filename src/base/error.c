@@ -81,6 +81,14 @@ void *memory_zeroed(size_t size)
     return memory;
 }
 
+char *slice_dup(struct slice slice)
+{
+    char *copy = memory_zeroed(slice.len + 1);
+    if (slice.len > 0)
+        memcpy(copy, slice.ptr, slice.len);
+    return copy;
+}
+
 void *memory_grow(void *list, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)

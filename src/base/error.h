@@ -24,6 +24,7 @@
     X(INCOMPLETE_SIGNATURE, ERROR_CORAL, "IncompleteSignatureException", 400, false)               \
     X(INVALID_SIGNATURE, ERROR_CORAL, "InvalidSignatureException", 400, false)                     \
     X(UNRECOGNIZED_CLIENT, ERROR_CORAL, "UnrecognizedClientException", 400, false)                 \
+    X(EXPIRED_TOKEN, ERROR_CORAL, "ExpiredTokenException", 400, false)                             \
     X(ACCESS_DENIED, ERROR_CORAL, "AccessDeniedException", 400, false)                             \
     X(THROTTLING, ERROR_CORAL, "ThrottlingException", 400, true)                                   \
     X(RESOURCE_NOT_FOUND, ERROR_DYNAMO, "ResourceNotFoundException", 400, false)                   \
@@ -60,6 +61,8 @@
     X(IMPORT_NOT_FOUND, ERROR_DYNAMO, "ImportNotFoundException", 400, false)                       \
     X(IMPORT_CONFLICT, ERROR_DYNAMO, "ImportConflictException", 400, false)                        \
     X(LIMIT_EXCEEDED, ERROR_DYNAMO, "LimitExceededException", 400, false)                          \
+    /* Not of DynamoDB: ApplyModel would delete items, and nobody has said that it may. */         \
+    X(REMOVAL_UNCONFIRMED, ERROR_DYNAMO, "RemovalNotConfirmedException", 400, false)               \
     X(INTERNAL, ERROR_DYNAMO, "InternalServerError", 500, true)                                    \
     X(UNAVAILABLE, ERROR_DYNAMO, "ServiceUnavailable", 503, true)                                  \
     /* A read that would wait for the disk where it must not; no client ever sees it. */           \

@@ -96,4 +96,7 @@ static inline size_t slice_characters(struct slice text)
     return count;
 }
 
+// A copy with a NUL behind it, to be freed. Unlike strndup() it never looks behind the slice.
+char *slice_dup(struct slice slice);
+
 #endif

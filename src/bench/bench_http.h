@@ -6,7 +6,7 @@
 #include "client/client.h"
 
 struct bench_connection {
-    int fd; // -1 when closed
+    struct client_link link;
     size_t sent;
     struct buf out;
     struct buf in;
@@ -29,13 +29,15 @@ void bench_connection_release(struct bench_connection *connection);
 
 // False with a sentence in `error`. The socket is then -1.
 MUST_CHECK bool bench_connection_open(struct bench_connection *connection,
-                                      const struct client_address *address, char *error,
+                                      const struct client_address *address,
+                                      const struct client_trust *trust, char *error,
                                       size_t error_size);
 void bench_connection_close(struct bench_connection *connection);
 
-// Makes the bytes of a request; bench_connection_write sends them.
+// Makes the bytes of a request, signed if there are keys; bench_connection_write sends them.
 void bench_connection_frame(struct bench_connection *connection,
-                            const struct client_address *address, struct slice body);
+                            const struct client_address *address, const struct sign_keys *keys,
+                            struct sign_cache *cache, struct slice body);
 // BENCH_WAIT means that the socket takes no more at the moment; BENCH_ANSWER that all is sent.
 enum bench_progress bench_connection_write(struct bench_connection *connection);
 enum bench_progress bench_connection_read(struct bench_connection *connection);

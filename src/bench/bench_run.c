@@ -35,6 +35,7 @@ struct run {
     struct bench_result *result;
     struct bench_connection *connections;
     struct buf body;
+    struct sign_cache *cache;
     int poll;
     enum phase phase;
     uint64_t phase_start_ns;
@@ -112,7 +113,7 @@ static bool connection_watch(struct run *run, struct bench_connection *connectio
 {
     struct epoll_event event = {.data.ptr = connection};
     event.events = writable ? EPOLLIN | EPOLLOUT : EPOLLIN;
-    if (epoll_ctl(run->poll, how, connection->fd, &event) == 0)
+    if (epoll_ctl(run->poll, how, connection->link.fd, &event) == 0)
         return true;
     return run_fail(run, "epoll_ctl failed");
 }
@@ -120,7 +121,8 @@ static bool connection_watch(struct run *run, struct bench_connection *connectio
 static bool connection_renew(struct run *run, struct bench_connection *connection)
 {
     bench_connection_close(connection);
-    return bench_connection_open(connection, &run->plan->address, run->error, run->error_size) &&
+    return bench_connection_open(connection, &run->plan->address, run->plan->trust, run->error,
+                                 run->error_size) &&
            connection_watch(run, connection, EPOLL_CTL_ADD, false);
 }
 
@@ -136,7 +138,8 @@ static bool connection_next(struct run *run, struct bench_connection *connection
         return true;
     buf_clear(&run->body);
     bench_next(run->workload, run->source, &run->body, &connection->request);
-    bench_connection_frame(connection, &run->plan->address, buf_view(&run->body));
+    bench_connection_frame(connection, &run->plan->address, run->plan->keys, run->cache,
+                           buf_view(&run->body));
     if (run->body.failed || connection->out.failed)
         return run_fail(run, "a request is too large; make --size smaller");
     run->started++;
@@ -300,6 +303,7 @@ bool bench_run(const struct bench_plan *plan, const struct bench_workload *workl
     };
     *result = (struct bench_result){.workload = workload};
     buf_init(&run.body, BODY_MAX);
+    run.cache = sign_cache_new();
     bool done = false;
     if (run.connections == NULL || run.poll < 0) {
         (void)run_fail(&run, "there is no memory, or no file descriptor");
@@ -316,6 +320,7 @@ bool bench_run(const struct bench_plan *plan, const struct bench_workload *workl
         (void)fprintf(stderr, "\r%-20s\r", "");
     if (run.poll >= 0)
         (void)close(run.poll);
+    sign_cache_free(run.cache);
     buf_release(&run.body);
     free(run.connections);
     return done;

@@ -12,6 +12,8 @@ enum { BENCH_CONNECTIONS_MAX = 10000, BENCH_SAMPLE = 400 };
 
 struct bench_plan {
     struct client_address address;
+    const struct client_trust *trust; // for https://
+    const struct sign_keys *keys;     // to sign with; NULL: signatures are made up
     unsigned connections;
     unsigned seconds;  // how long to measure, after a fifth of it to warm up; or 0 and …
     uint64_t requests; // … exactly so many, all measured

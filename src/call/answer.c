@@ -16,6 +16,7 @@ static const char *reason_code(enum error_code failure)
                                         [ERR_COLLECTION_SIZE] = "ItemCollectionSizeLimitExceeded",
                                         [ERR_TRANSACTION_CONFLICT] = "TransactionConflict",
                                         [ERR_DUPLICATE_ITEM] = "DuplicateItem",
+                                        [ERR_ACCESS_DENIED] = "AccessDenied",
                                         [ERR_THROUGHPUT_EXCEEDED] =
                                             "ProvisionedThroughputExceeded"};
     const char *code = failure < COUNT_OF(codes) ? codes[failure] : NULL;

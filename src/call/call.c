@@ -2,6 +2,7 @@
 #include "call/operation.h"
 
 #include "base/limits.h"
+#include "call/authorize.h"
 #include "call/insights.h"
 #include "report/report.h"
 #include "requests/shapes.h"
@@ -49,7 +50,11 @@ void api_call_reset(struct api_call *call)
     call->status = 0;
     call->error_code = ERR_NONE;
     call->warnings = slice_of(NULL, 0);
+    call->repeated = false;
     call->usage = (struct api_usage){.operation = API_NO_OPERATION};
+    call->decision = (struct call_decision){0};
+    call->notes = NULL;
+    call->note_count = 0;
 }
 
 void api_call_release(struct api_call *call)
@@ -160,11 +165,16 @@ static bool find(struct api_call *call)
     if (operation == NULL)
         return error_set(&call->error, ERR_UNKNOWN_OPERATION, "%s", "");
     call->usage.operation = operation->number;
+    if (call->bound && !operation->bound)
+        return error_set(&call->error, ERR_ACCESS_DENIED,
+                         "The request is bound to a tenant, and %.*s is not for tenants",
+                         SLICE_FMT(operation->name));
     struct api_state *state = call_alloc(call, 1, sizeof(*state));
     if (state == NULL)
         return false;
     call->state = state;
     state->operation = operation;
+    call_identify(call);
     return true;
 }
 
@@ -182,7 +192,9 @@ static enum step begin(struct api_call *call)
     struct api_state *state = call->state;
     if (call->read != NULL)
         return call->api->read(call);
-    return decode(call) ? state->operation->start(call, state->request) : STEP_FAILED;
+    if (!decode(call) || (call->caller != NULL && !call_authorize(call)))
+        return STEP_FAILED;
+    return state->operation->start(call, state->request);
 }
 
 // What `begin` could not read without waiting for the disk, or what takes a guard too long, is
@@ -224,12 +236,20 @@ static void gather_warnings(struct api_call *call)
 {
     const struct write_job *job = call->state->write;
     size_t size = 0;
-    for (size_t i = 0; i < job->count; i++)
+    struct slice said = call->warnings;
+    for (size_t i = 0; i < job->count; i++) {
         size += job->actions[i].out.warnings.len + 1;
+        call->repeated = call->repeated || job->actions[i].out.repeated;
+    }
     if (size == job->count)
         return;
-    uint8_t *text = arena_alloc(&call->arena, size);
+    uint8_t *text = arena_alloc(&call->arena, said.len + 1 + size);
     size_t len = 0;
+    if (text != NULL && said.len > 0) {
+        memcpy(text, said.ptr, said.len);
+        len = said.len;
+        text[len++] = '\n';
+    }
     for (size_t i = 0; text != NULL && i < job->count; i++) {
         const struct write_action *action = &job->actions[i];
         struct slice warnings = action->out.warnings;

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "policy/caller.h"
 
 struct api;
 struct api_state;
@@ -32,9 +33,35 @@ struct api_usage {
     double write_units;
     uint64_t items;  // that the response returns
     uint64_t warned; // writes about which a model had a warning
+    uint64_t
+        denied; // decisions of policies that were no; under --auth warn it was done all the same
 };
 
 enum { API_NO_OPERATION = 255 };
+
+// What policies said of a call: of the first part that they refused, else of the last one.
+struct call_decision {
+    bool asked;   // there was a caller, and a decision
+    bool refused; // not allowed; under `warn` it was done all the same
+    enum policy_outcome outcome;
+    enum policy_reason reason;
+    enum policy_kind kind;
+    struct slice action;   // "dynamodb:PutItem"; until the reset
+    struct slice resource; // its ARN; until the reset
+    struct slice sid;      // of the statement that decided; until the reset, may be empty
+};
+
+// The key of an item that a call is about, or of a partition, for those who keep books of it. All
+// of it until the reset.
+struct call_note {
+    struct call_note *next; // the one noted before it
+    struct slice table;
+    size_t count;
+    struct call_noted {
+        struct slice name;
+        struct slice value;
+    } parts[];
+};
 
 struct api_call {
     // In.
@@ -42,6 +69,14 @@ struct api_call {
     struct slice operation; // "PutItem"
     struct slice region;    // of the credential scope; names the ARNs
     struct slice body;
+    struct slice principal; // who asks: an access key; empty for "anonymous"
+    // Who asks, where that is asked: what the call does is decided by their policies. NULL: nobody
+    // is asked, and everything is allowed. Borrowed until the response is ready.
+    const struct caller *caller;
+    bool vague;          // a refusal does not say which action, where that would tell what there is
+    struct slice tenant; // that the request is bound to, if it is `bound`: it sees and writes the
+    bool bound;          // items of that tenant alone
+    bool notes_keys;     // wants `notes`
     struct entity_read *read; // or NULL: what to read, instead of a body (items/entity.h)
     void (*done)(struct api_call *call);
     void *context; // the owner's
@@ -49,9 +84,13 @@ struct api_call {
     // Out, once the response is ready.
     int status;                 // HTTP status
     struct buf response;        // JSON
-    struct slice warnings;      // of a table's model, lines of text; until the reset
+    struct slice warnings;      // of a table's model, and of policies; lines, until the reset
+    bool repeated;              // a write that was done before, by the model, and not again
     enum error_code error_code; // ERR_NONE if the call succeeded
     struct api_usage usage;
+    struct call_decision decision;
+    struct call_note *notes; // the last one first, and not more than LIMIT_NOTES
+    size_t note_count;       // also of those that are not there
 
     // Private.
     struct budget_account account; // of arena and response

@@ -8,24 +8,36 @@ enum capacity_detail capacity_detail(struct slice return_consumed_capacity)
     return slice_is(return_consumed_capacity, "INDEXES") ? CAPACITY_INDEXES : CAPACITY_NONE;
 }
 
+// Indexes are matched by name: the table may have changed between check and execution.
+static void add_cost(struct capacity *capacity, const struct table *table,
+                     const struct write_cost *cost)
+{
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct index *index = table_index(capacity->table, table->indexes[i].name);
+        if (index != NULL)
+            capacity->index_write[index - capacity->table->indexes] += cost->indexes[i];
+    }
+    for (size_t i = 0; i < table->vector_count; i++) {
+        const struct vector_index *vector =
+            table_vector(capacity->table, table->vectors[i].base.name);
+        if (vector != NULL && cost->vectors[i] > 0)
+            capacity->vector_write[vector - capacity->table->vectors] +=
+                capacity_vector_bytes(cost->vectors[i]);
+    }
+}
+
 void capacity_add_write(struct capacity *capacity, const struct write_action *action, double factor)
 {
-    capacity->write += factor * action->out.cost.table;
-    if (action->out.cost_table == NULL)
-        return;
-    // Indexes are matched by name: the table may have changed between check and execution.
-    for (size_t i = 0; i < action->out.cost_table->index_count; i++) {
-        const struct index *index =
-            table_index(capacity->table, action->out.cost_table->indexes[i].name);
-        if (index != NULL)
-            capacity->index_write[index - capacity->table->indexes] += action->out.cost.indexes[i];
+    if (action->table->tree == capacity->table->tree) {
+        capacity->write += factor * action->out.cost.table;
+        if (action->out.cost_table != NULL)
+            add_cost(capacity, action->out.cost_table, &action->out.cost);
     }
-    for (size_t i = 0; i < action->out.cost_table->vector_count; i++) {
-        const struct vector_index *vector =
-            table_vector(capacity->table, action->out.cost_table->vectors[i].base.name);
-        if (vector != NULL && action->out.cost.vectors[i] > 0)
-            capacity->vector_write[vector - capacity->table->vectors] +=
-                capacity_vector_bytes(action->out.cost.vectors[i]);
+    for (const struct write_derived *row = action->out.derived; row != NULL; row = row->next) {
+        if (row->table->tree != capacity->table->tree)
+            continue;
+        capacity->write += factor * row->cost.table;
+        add_cost(capacity, row->table, &row->cost);
     }
 }
 
@@ -50,18 +62,27 @@ void usage_read(struct api_call *call, const struct table *table, const struct i
         throttle_charge(call, table, index, false, units);
 }
 
+static double indexes_written(struct api_call *call, const struct table *table,
+                              const struct write_cost *cost)
+{
+    double total = 0;
+    for (size_t i = 0; i < table->index_count; i++) {
+        throttle_charge(call, table, &table->indexes[i], true, cost->indexes[i]);
+        total += cost->indexes[i];
+    }
+    return total;
+}
+
 static double action_written(struct api_call *call, const struct write_action *action,
                              double factor)
 {
     double total = factor * action->out.cost.table;
     throttle_charge(call, action->table, NULL, true, total);
-    if (action->out.cost_table == NULL)
-        return total;
-    for (size_t i = 0; i < action->out.cost_table->index_count; i++) {
-        double units = action->out.cost.indexes[i];
-        throttle_charge(call, action->out.cost_table, &action->out.cost_table->indexes[i], true,
-                        units);
-        total += units;
+    if (action->out.cost_table != NULL)
+        total += indexes_written(call, action->out.cost_table, &action->out.cost);
+    for (const struct write_derived *row = action->out.derived; row != NULL; row = row->next) {
+        throttle_charge(call, row->table, NULL, true, factor * row->cost.table);
+        total += factor * row->cost.table + indexes_written(call, row->table, &row->cost);
     }
     return total;
 }

@@ -5,6 +5,7 @@
 // large as the images of all its actions need.
 #include "call/insights.h"
 
+#include "base/encode.h"
 #include "base/limits.h"
 
 #include <stddef.h>
@@ -81,6 +82,7 @@ struct write_job *call_write_job(struct api_call *call, size_t count)
     job->call = call;
     job->write.job.done = write_done;
     job->write.room = find_room;
+    job->write.origin = &call->state->origin;
     job->write.count = count;
     job->write.actions = actions;
     call->state->write = &job->write;
@@ -121,9 +123,38 @@ static struct job *job_of(const struct api_state *state)
     return state->change != NULL ? &state->change->job : &state->records->job;
 }
 
+// A token is of the tenant and the caller who send it: another one's, used before, must not be
+// noticed.
+static bool scope_token(struct api_call *call, struct write_job *job)
+{
+    struct buf text;
+    uint8_t len[8];
+    uint8_t name[1 + 32] = {0xff}; // what no client can send
+    if (job->token.len == 0 || (!call->bound && call->caller == NULL))
+        return true;
+    buf_init(&text, LIMIT_BODY);
+    be64_put(len, call->tenant.len);
+    buf_add(&text, len, sizeof(len));
+    buf_slice(&text, call->tenant);
+    if (call->caller != NULL) {
+        be64_put(len, call->caller->principal.arn.len);
+        buf_add(&text, len, sizeof(len));
+        buf_slice(&text, call->caller->principal.arn);
+    }
+    buf_slice(&text, job->token);
+    bool made = !text.failed;
+    if (made)
+        sha256_of(buf_view(&text), name + 1);
+    buf_release(&text);
+    job->token = made ? arena_copy(&call->arena, slice_of(name, sizeof(name))) : VALUE_NONE;
+    return job->token.ptr != NULL || error_budget(&call->error);
+}
+
 enum step call_submit(struct api_call *call)
 {
     struct api_state *state = call->state;
+    if (state->write != NULL && !scope_token(call, state->write))
+        return STEP_FAILED;
     if (state->write != NULL)
         insights_prepare(call);
     if (state->write != NULL && !throttle_admit_job(call))

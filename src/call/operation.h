@@ -72,11 +72,15 @@ void throttle_free(struct throttle *throttle);
 
 // ---- Operations -------------------------------------------------------------------------
 
+struct authorize_row;
+
 struct operation {
     struct slice name;
+    const struct authorize_row *authorize; // what a caller must be allowed (authorize.h)
     unsigned number;
     bool of_streams; // belongs to DynamoDB Streams, whose requests have a target of their own
     bool wide;       // looks at many tables or records: not on the thread of a loop
+    bool bound;      // serves requests that are bound to a tenant, too
     const struct shape *shape;
     enum service_layer layer;
     enum step (*start)(struct api_call *call, const void *request); // NULL: see below
@@ -90,16 +94,17 @@ static inline bool operation_silent(const struct operation *operation)
     return operation->start == NULL;
 }
 
-// Declares the functions of an operation: those of X(name, function, shape, layer) in
+// Declares the functions of an operation: those of X(name, function, shape, layer, tenants) in
 // operation_list.h.
-#define OPERATION_DECLARE(name, function, shape, layer)                                            \
+#define OPERATION_DECLARE(name, function, shape, layer, tenants)                                   \
     enum step function##_start(struct api_call *call, const void *request);                        \
     void function##_finish(struct api_call *call, const void *request);
-#define OPERATION_DECLARE_START(name, function, shape, layer)                                      \
+#define OPERATION_DECLARE_START(name, function, shape, layer, tenants)                             \
     enum step function##_start(struct api_call *call, const void *request);
 OPERATION_LIST(OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE, OPERATION_DECLARE,
                OPERATION_DECLARE_START)
-void model_finish(struct api_call *call, const void *request);
+// For those whose answer is there when they finish.
+void call_answered(struct api_call *call, const void *request);
 
 // ---- State of a call -----------------------------------------------------------------------
 
@@ -110,7 +115,8 @@ struct held_table {
 
 struct api_state {
     const struct operation *operation;
-    void *request; // the decoded request struct
+    void *request;              // the decoded request struct
+    struct write_origin origin; // who asks
     struct held_table *tables;
     struct write_job *write;     // NULL, or the job of an item operation
     struct table_change *change; // NULL, or the job of a table operation
@@ -126,6 +132,7 @@ struct api_state {
     const char *throttle_reason;         // of ThrottlingReasons; NULL without
     struct slice throttle_resource;
     struct slice subject; // the item that is asked for, or its key, while it may be refused
+    bool policed;         // a table with policies of its model was found
 };
 
 static inline struct engine *call_engine(const struct api_call *call)
@@ -136,6 +143,25 @@ static inline struct engine *call_engine(const struct api_call *call)
 static inline struct workshop *call_shop(const struct api_call *call)
 {
     return &call->api->shop;
+}
+
+// Who reads, for what is read on behalf of a client: NULL if the call is bound neither to a tenant
+// nor by policies.
+static inline const struct write_origin *call_reader(const struct api_call *call)
+{
+    const struct write_origin *origin = &call->state->origin;
+    return origin->bound || (origin->caller != NULL && !origin->bypass) ? origin : NULL;
+}
+
+// Notes in the call's new state who asks.
+static inline void call_identify(struct api_call *call)
+{
+    call->state->origin = (struct write_origin){
+        .principal = call->principal.len > 0 ? call->principal : SLICE_LIT("anonymous"),
+        .operation = call->operation,
+        .tenant = call->tenant,
+        .bound = call->bound,
+        .caller = call->caller != NULL && !call->caller->warn ? call->caller : NULL};
 }
 
 // Which of the service's validation layers judges the call.
@@ -164,6 +190,10 @@ MUST_CHECK bool call_reserve(struct api_call *call, size_t bytes, struct error *
 void call_respond_failed(struct api_call *call);
 // Completes the response: the error document, if an error was set.
 void call_respond(struct api_call *call);
+// Has `run` answer the call on a lane's thread: it reads whole tables, or waits for something. It
+// may write call->response, or set the call's error.
+enum step call_later(struct api_call *call, enum lane_kind lane,
+                     void (*run)(struct api_call *call, const void *request));
 // Goes on with `rest`: now, if the slice has as much work left, else in the next one.
 enum step call_go_on(struct api_call *call, uint64_t work,
                      enum step (*rest)(struct api_call *call));
@@ -178,17 +208,43 @@ struct table *call_table(struct api_call *call, struct slice name_or_arn);
 // The same for one that is still being restored or imported, too.
 struct table *call_any_table(struct api_call *call, struct slice name_or_arn);
 
-// A Key: exactly the table's key attributes, of the right types. Makes the tree key.
+// A Key: exactly the table's key attributes, of the right types. Makes the tree key; for whoever is
+// bound to a tenant and may not read that item, the key of a place where nothing is.
 MUST_CHECK bool call_key(struct api_call *call, const struct table *table, struct slice key,
                          struct slice *tree_key);
 // The same for an action: see write_action_address(). The item of a put is completed by the table's
 // guard first, so that it has its key.
 MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *action);
+// The item at a tree key, as whoever asks may know it: without what policies hide, and none if they
+// hide all of it. To be released as what engine_get() reads.
+MUST_CHECK bool call_get(struct api_call *call, const struct table *table,
+                         struct store_snapshot *snapshot, struct slice tree_key,
+                         struct item_read *out);
+// Whether policies of the table's model bind the call: it has a caller who may not bypass them.
+// Asked for each table that is found.
+bool call_policed(struct api_call *call, const struct table *table);
+// Whether the operation may have the table: one that is CLOSED to tenants, if policies do not bind
+// the call. call_any_table() asks; the other is for those who find tables by themselves.
+MUST_CHECK bool call_check_policies(struct api_call *call, const struct table *table);
+MUST_CHECK bool call_check_policies_of(struct api_call *call, struct slice name);
+// Whether a caller may pass by the policies of the model of a table, of that name: an identity's
+// policies allow it dolmen:BypassModelPolicies.
+bool call_bypasses(const struct caller *caller, struct slice region, struct slice table,
+                   int64_t now_ms, struct arena *arena);
+// A put by a tenant need not say whose the item is.
+MUST_CHECK bool call_complete_tenant(struct api_call *call, struct write_action *action);
 // The steps of guards for the call: bounded for all items of a request together, and less on a
 // loop.
 struct steps *call_guard_steps(struct api_call *call);
 // A guard has failed: if it gave up, says so, or has the call begun anew in the pool. Always false.
 bool call_guard_over(struct api_call *call);
+
+// Notes the key that an item has, or the values of a partition (one for each part), if somebody
+// keeps books. If there is no memory for it, it is only counted.
+void call_note_key(struct api_call *call, struct slice table, const struct key_schema *keys,
+                   struct slice item);
+void call_note_partition(struct api_call *call, struct slice table, const struct key_schema *keys,
+                         const struct slice *values);
 
 // ---- Expression parameters (params.c) -----------------------------------------------
 
@@ -311,7 +367,8 @@ struct capacity {
     bool transaction; // reports ReadCapacityUnits and WriteCapacityUnits, too
 };
 
-// What the action has cost. The factor is 2 in a transaction, which costs its indexes nothing more.
+// What the action, and what followed from it, has cost the table. The factor is 2 in a transaction,
+// which costs its indexes nothing more.
 void capacity_add_write(struct capacity *capacity, const struct write_action *action,
                         double factor);
 // The units of reading that many bytes: half a unit for each begun 4 KB, one if consistent.

@@ -80,8 +80,11 @@ enum step call_act(struct api_call *call, struct table_act *act)
 void call_write_table(struct api_call *call, const char *name, const struct table *table,
                       const struct table *before, enum describe_moment moment)
 {
-    struct table_view view = {
-        .region = call->region, .now_ms = env_now(engine_env(call_engine(call))), .moment = moment};
+    struct table_view view = {.region = call->region,
+                              .now_ms = env_now(engine_env(call_engine(call))),
+                              .moment = moment,
+                              .unsized = call->bound ||
+                                         (call->state->policed && !call->state->origin.bypass)};
     struct json_writer w = call_open(call);
     json_name(&w, name);
     table_write_json(&w, table, before, &view);

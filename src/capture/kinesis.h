@@ -1,12 +1,15 @@
 // The Kinesis streaming destination: a table's changes as records, delivered at least once and in
-// order, to a file that stands for the stream or to an HTTP endpoint that speaks Kinesis.
+// order, to a file that stands for the stream or to an HTTP endpoint that speaks Kinesis. Each
+// destination is a consumer (consumer.h), named by the ARN of its stream.
 //
 // Kept in the table's settings: an M by stream ARN of M {active, precision, start, end}. Delivery
 // begins behind the sequence `start` (engine/log.h) and, once the destination was disabled, ends
-// with `end`. How far it has come is a record "kinesis/<table id>/<stream ARN>".
+// with `end`. Databases of before consumers have a record "kinesis/<table id>/<stream ARN>" instead
+// of the consumer's: it begins there.
 #ifndef CAPTURE_KINESIS_H
 #define CAPTURE_KINESIS_H
 
+#include "capture/consumer.h"
 #include "engine/log.h"
 #include "work/workshop.h"
 
@@ -15,7 +18,7 @@ struct kinesis;
 // The name behind arn:aws:kinesis:<region>:<account>:stream/; false if it is no such ARN.
 MUST_CHECK bool kinesis_stream_name(struct slice arn, struct slice *name);
 
-// ---- Delivery (kinesis_deliver.c) -------------------------------------------------------------
+// ---- Delivery (kinesis_outlet.c) --------------------------------------------------------------
 
 // Where the records go: if an endpoint is given (http://host:port), to Kinesis there, else to files
 // <root>/<stream>.jsonl; a root of NULL means <data>/kinesis. *out is NULL if all three are:
@@ -27,10 +30,13 @@ struct kinesis_place {
 };
 MUST_CHECK bool kinesis_new(struct workshop *shop, const struct kinesis_place *place,
                             struct kinesis **out, char *error, size_t error_size);
-// Destinations have changed. Any thread; without effect if nothing is delivered.
-void kinesis_wake(struct kinesis *kinesis);
-// Ends the delivery; while the engine is still open. NULL is fine.
+// When its consumers have ended. NULL is fine.
 void kinesis_free(struct kinesis *kinesis);
+
+// What its consumers are made of: the target of each is the ARN of its stream.
+const struct outlet_opener *kinesis_opener(const struct kinesis *kinesis);
+struct consumer_source *kinesis_source_new(const struct table *table, struct slice stream_arn,
+                                           bool microseconds);
 
 // ---- Records (kinesis_record.c) ---------------------------------------------------------------
 
@@ -44,9 +50,6 @@ struct kinesis_source {
 // One record in AWS's form, as JSON on one line.
 void kinesis_record_write(struct buf *out, const struct kinesis_source *source,
                           const struct log_entry *entry);
-// The partition key of a record: the same for all changes of an item.
-enum { KINESIS_PARTITION_KEY = 33 };
-void kinesis_partition_key(struct slice keys, char out[KINESIS_PARTITION_KEY]);
 
 // ---- HTTP (kinesis_http.c) ----------------------------------------------------------------------
 

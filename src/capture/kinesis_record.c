@@ -6,8 +6,10 @@
 
 #include <stdio.h>
 
+enum { HEX = 33 }; // sixteen bytes in hex, and a NUL
+
 // Sixteen bytes in lower-case hex.
-static void hex_of(const uint8_t bytes[16], char out[KINESIS_PARTITION_KEY])
+static void hex_of(const uint8_t bytes[16], char out[HEX])
 {
     static const char digits[] = "0123456789abcdef";
     for (size_t i = 0; i < 16; i++) {
@@ -17,19 +19,12 @@ static void hex_of(const uint8_t bytes[16], char out[KINESIS_PARTITION_KEY])
     out[32] = 0;
 }
 
-void kinesis_partition_key(struct slice keys, char out[KINESIS_PARTITION_KEY])
-{
-    uint8_t digest[16];
-    md5_of(keys, slice_of(NULL, 0), digest);
-    hex_of(digest, out);
-}
-
 // The same change has the same id whenever it is delivered, so that consumers can tell repetitions.
 static void write_id(struct json_writer *w, struct slice table_id, uint64_t sequence)
 {
     uint8_t digest[16];
     uint8_t number[8];
-    char hex[KINESIS_PARTITION_KEY];
+    char hex[HEX];
     char id[37];
     be64_put(number, sequence);
     md5_of(table_id, slice_of(number, sizeof(number)), digest);

@@ -5,6 +5,8 @@
 // the work also has the gatherer, so that no write is missed in between.
 #include "change/model.h"
 
+#include "capture/outbox.h"
+#include "retain/retain.h"
 #include "tables/change.h"
 
 static bool indexes_differ(const struct model_attachment *a, const struct table *table)
@@ -148,6 +150,10 @@ static bool attach_alter(void *context, struct table *current, struct table **ne
         (void)table_abandon(table);
         return error_budget(error);
     }
+    if (attached &&
+        !outbox_alter(a->shop->engine, a->guard == NULL ? NULL : model_guard_table(a->guard), table,
+                      error))
+        return table_abandon(table);
     if (a->guard != NULL)
         decide_work(a, current);
     if (!attached)
@@ -168,6 +174,12 @@ bool model_attach(struct model_attachment *a, struct table *live, struct error *
     bool ok = work_edit_table(a->shop, &edit, error);
     if (ok && a->gathered == NULL && a->guard != NULL && a->work.status == MODEL_APPLYING)
         model_work_begin(a->shop, live->name);
+    // What the new rules remove is looked for at once; if that cannot be written now, within the
+    // hour.
+    struct error none;
+    error_init(&none, a->arena);
+    if (ok && a->guard != NULL && a->work.phase != MODEL_PHASE_CLAIMS)
+        DISREGARD(retain_begin(a->shop, live->name, &none));
     return ok;
 }
 

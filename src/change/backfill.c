@@ -156,7 +156,8 @@ static bool visit(void *context, struct slice item)
     run->work.progress.done++;
     if (touch.violations != NULL || touch.failure != NULL)
         note_violation(run, item, touch.failure, touch.violations);
-    return !touch.changed || add_action(run, item, WRITE_TOUCH);
+    bool due = touch.changed || model_guard_derives(run->walk.run.table->guard, item);
+    return !due || add_action(run, item, WRITE_TOUCH);
 }
 
 // An item that claims nothing now has nothing to be gathered, whatever becomes of it: the next
@@ -307,6 +308,13 @@ static bool tell_duplicates(struct backfill *run, bool *again)
                             (unsigned long long)look.duplicates, look.duplicates == 1 ? "" : "s");
 }
 
+static bool put_seeds(struct backfill *run)
+{
+    int64_t made;
+    return model_seed_table(run->walk.run.shop, run->walk.run.id, run->work.text, &made,
+                            &run->walk.run.error);
+}
+
 static bool do_claims(struct backfill *run)
 {
     struct run *base = &run->walk.run;
@@ -315,7 +323,7 @@ static bool do_claims(struct backfill *run)
         if ((try > 0 && !gather_anew(run)) || !refresh(run) || !do_items(run, visit_claims))
             return false;
         if (attach(run))
-            return true;
+            return put_seeds(run);
         run->superseded |= base->error.code == ERR_RESOURCE_NOT_FOUND;
         if (base->error.code != ERR_CONDITIONAL_CHECK_FAILED || !tell_duplicates(run, &again))
             return false;

@@ -302,6 +302,79 @@ static bool touch_item(struct looking *looking, struct slice item, struct model_
            error_budget(looking->error);
 }
 
+// ---- References -------------------------------------------------------------------------------
+
+// What a guard says that the item is in need of; nothing if it cannot tell.
+static struct guard_effects needs_of(struct looking *looking, const struct guard *guard,
+                                     struct slice item)
+{
+    struct guard_effects effects = {.count = 0};
+    struct error error;
+    const struct guard_change change = {.before = VALUE_NONE,
+                                        .after = item,
+                                        .env = engine_env(looking->shop->engine),
+                                        .arena = &looking->item};
+    error_init(&error, &looking->item);
+    if (guard == NULL || !guard->effects ||
+        !guard->ops->effects(guard, &change, EFFECTS_STEP, &effects, &error))
+        effects.count = 0;
+    return effects;
+}
+
+// Whether the table's own guard has judged the reference: what was there may have gone since.
+static bool is_judged(struct looking *looking, const struct guard_effect *need, struct slice item)
+{
+    if (!need->lets_go)
+        return false;
+    struct guard_effects known = needs_of(looking, looking->table->guard, item);
+    for (size_t i = 0; i < known.count; i++)
+        if (known.list[i].needs && slice_equal(known.list[i].key, need->key) &&
+            slice_equal(known.list[i].table, need->table))
+            return true;
+    return false;
+}
+
+// Looks up what an item refers to; *error is that of a write with a reference to nothing.
+static bool look_up(struct looking *looking, const struct guard_effect *need, struct error *error)
+{
+    struct engine *engine = looking->shop->engine;
+    struct table *table = engine_table(engine, need->table);
+    struct item_read read = {.item = VALUE_NONE};
+    struct slice key;
+    bool ok = true;
+    if (table != NULL)
+        ok = table_tree_key(table, need->key, &looking->item, &key, error) &&
+             engine_get(engine, NULL, key, &read, error);
+    struct guard_affected affected = {
+        .item = read.item, .env = engine_env(engine), .arena = &looking->item};
+    ok = ok && looking->guard->ops->affect(looking->guard, need, &affected, error);
+    if (table != NULL) {
+        item_read_release(engine, &read);
+        table_release(table);
+    }
+    return ok;
+}
+
+// An item that refers to nothing is as wrong as one that has a wrong value.
+static bool look_at_references(struct looking *looking, struct slice item,
+                               struct model_touch *touch)
+{
+    struct guard_effects needs = needs_of(looking, looking->guard, touch->after);
+    for (size_t i = 0; i < needs.count; i++) {
+        struct error error;
+        const struct guard_effect *need = &needs.list[i];
+        error_init(&error, &looking->item);
+        if (!need->needs || is_judged(looking, need, item) || look_up(looking, need, &error))
+            continue;
+        if (error.code != ERR_VALIDATION)
+            return error_set(looking->error, error.code, "%s", error.message);
+        touch->failure = error.message;
+        touch->violations = (struct model_violations *)(uintptr_t)error.details;
+        return true;
+    }
+    return true;
+}
+
 static bool look_at(void *context, struct slice item)
 {
     struct looking *looking = context;
@@ -313,6 +386,9 @@ static bool look_at(void *context, struct slice item)
     size_t entity = entity_of(looking, &touch);
     if (entity != SIZE_MAX)
         looking->look->entities[entity].items++;
+    if (touch.violations == NULL && touch.failure == NULL &&
+        !look_at_references(looking, item, &touch))
+        return false;
     if (touch.violations != NULL || touch.failure != NULL || touch.entity.len == 0)
         note_violation(looking, item, &touch, entity);
     if (touch.changed)

@@ -6,7 +6,7 @@
 #define CHANGE_MIGRATION_H
 
 #include "change/model.h"
-#include "guard/migration_map.h"
+#include "migration/migration_map.h"
 
 enum migration_status {
     MIGRATION_DONE,

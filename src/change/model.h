@@ -20,9 +20,10 @@
 #ifndef CHANGE_MODEL_H
 #define CHANGE_MODEL_H
 
+#include "diff/diff.h"
 #include "engine/record.h"
 #include "guard/attach.h"
-#include "model/diff.h"
+#include "retain/retain.h"
 #include "value/map.h"
 #include "work/gatherer.h"
 #include "work/run.h"
@@ -119,6 +120,12 @@ void model_violations_text(const struct model_violations *violations, struct buf
 
 // ---- What applying a file would do (model_plan.c) ---------------------------------------------
 
+// What a rule that is new would remove now.
+struct model_removal {
+    const struct retain_rule *rule;
+    struct retain_count count;
+};
+
 struct model_target {
     const struct model_table *wanted;
     struct table *live;            // a reference, or NULL if there is none yet
@@ -131,6 +138,11 @@ struct model_target {
     bool looked;
     struct model_changes *changes;
     struct model_look look;
+    size_t removal_count;
+    struct model_removal *removals;
+    int64_t seeds; // that the model has for the table,
+    int64_t seeds_missing;
+    int64_t seeds_made;
 };
 
 struct model_plan {
@@ -160,6 +172,21 @@ MUST_CHECK bool model_plan_newer(struct workshop *shop, struct model_plan *plan,
 // Reads the items of the tables that are concerned, or of all.
 MUST_CHECK bool model_plan_look(struct workshop *shop, struct model_plan *plan, uint64_t most,
                                 bool all, struct error *error);
+// Counts what new rules would remove (removal.c).
+MUST_CHECK bool model_plan_removals(struct workshop *shop, struct model_plan *plan, uint64_t most,
+                                    struct error *error);
+// "retain Job for 90d then delete: 12 of 30 items of Job are due: they would be deleted"
+void model_removal_text(const struct model_removal *removal, struct buf *out);
+// False, with what would be removed, if something would be and that was not asked for.
+MUST_CHECK bool model_plan_consent(const struct model_plan *plan, bool given, struct error *error);
+
+// Counts the seeds that are missing, and judges all (seed.c).
+MUST_CHECK bool model_plan_seeds(struct workshop *shop, struct model_plan *plan,
+                                 struct error *error);
+// Puts those of the model of that record, if the table has it by now, where there is nothing.
+MUST_CHECK bool model_seed_table(struct workshop *shop, struct slice table, struct slice text,
+                                 int64_t *made, struct error *error);
+
 // Applying it would change nothing, and nothing violates it.
 bool model_plan_clean(const struct model_plan *plan);
 // False, with what is in the way, if it cannot be applied, or not without force.

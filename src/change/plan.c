@@ -188,9 +188,12 @@ static void compare_table(struct model_target *target, bool prune, struct buf *t
 
 // ---- Targets ----------------------------------------------------------------------------------
 
-static bool is_of_items(enum model_change_kind kind)
+static bool is_of_items(const struct model_change *change)
 {
-    return kind == MODEL_CHANGE_MODEL_ATTACHED || kind == MODEL_CHANGE_MODE ||
+    enum model_change_kind kind = change->kind;
+    bool derives =
+        kind == MODEL_CHANGE_RULE_ADDED && slice_begins(change->subject, SLICE_LIT("derive"));
+    return derives || kind == MODEL_CHANGE_MODEL_ATTACHED || kind == MODEL_CHANGE_MODE ||
            kind == MODEL_CHANGE_TYPE_ATTRIBUTE ||
            (kind >= MODEL_CHANGE_ENTITY_ADDED && kind <= MODEL_CHANGE_ATTRIBUTE_CHANGED);
 }
@@ -238,7 +241,7 @@ static bool target_make(struct workshop *shop, struct model_plan *plan, struct m
                 target->changes->list[i].kind == MODEL_CHANGE_FEATURE_UNNAMED;
     model_diff(target->now, target->wanted, target->changes);
     for (size_t i = structural; i < target->changes->count; i++)
-        target->concerns_items |= is_of_items(target->changes->list[i].kind);
+        target->concerns_items |= is_of_items(&target->changes->list[i]);
     if (!look_at_work(shop, plan, prune, target, error))
         return false;
     target->same = target->live != NULL && slice_is(target->live->model, plan->name) &&
@@ -454,7 +457,8 @@ bool model_plan_clean(const struct model_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         const struct model_target *target = &plan->targets[i];
-        if (!target->same || target->impossible != NULL || target->look.refused > 0)
+        if (!target->same || target->impossible != NULL || target->look.refused > 0 ||
+            target->seeds_missing > 0)
             return false;
     }
     return true;

@@ -5,28 +5,48 @@
 
 enum { PAGE_ITEMS = 256, PAGE_MEMORY = 64 << 20 };
 
+// Where a walk has come to: behind the last item, also at the end of the table. Whoever goes on
+// after a kill does not meet the items of the last page again.
+struct walked {
+    bool (*visit)(void *context, struct slice item);
+    void *context;
+    const struct table *table;
+    struct buf place;
+};
+
+static bool walked_visit(void *context, struct slice item)
+{
+    struct walked *walked = context;
+    buf_clear(&walked->place);
+    layout_item_key(&walked->place, walked->table->tree, &walked->table->keys, item);
+    return walked->visit(walked->context, item);
+}
+
 bool model_walk(struct engine *engine, struct table *table, struct buf *after, uint64_t limit,
                 bool (*visit)(void *context, struct slice item), void *context, bool *ended,
                 struct error *error)
 {
     struct arena arena;
+    struct walked walked = {.visit = visit, .context = context, .table = table};
     arena_init(&arena, PAGE_MEMORY);
+    buf_init(&walked.place, STORE_KEY_MAX);
     struct page_request page = {
         .table = table,
         .segments = 1,
         .after = buf_view(after),
         .limit = limit > 0 && limit < PAGE_ITEMS ? limit : PAGE_ITEMS,
-        .emit = visit,
-        .context = context,
+        .emit = walked_visit,
+        .context = &walked,
         .arena = &arena,
     };
     bool ok = engine_page(engine, &page, error);
-    if (ok && page.last.len > 0) {
+    if (ok && walked.place.len > 0) {
         buf_clear(after);
-        layout_item_key(after, table->tree, &table->keys, page.last);
-        ok = !after->failed || error_budget(error);
+        buf_slice(after, buf_view(&walked.place));
+        ok = !(after->failed || walked.place.failed) || error_budget(error);
     }
     *ended = page.last.len == 0;
+    buf_release(&walked.place);
     arena_release(&arena);
     return ok;
 }

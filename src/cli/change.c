@@ -25,7 +25,8 @@ struct json_writer *change_begin(struct change_request *request, struct cli_inpu
     buf_init(&text, LIMIT_BODY);
     buf_init(&request->body, LIMIT_BODY);
     *w = json_writer_to(&request->body);
-    request->unread = !cli_read(input, path, &text);
+    bool model = strcmp(member, "Model") == 0;
+    request->unread = !(model ? cli_read_model : cli_read)(input, path, &text);
     json_form(w, "{%s:%.*s,'FileName':%s", member, SLICE_FMT(buf_view(&text)), path);
     buf_release(&text);
     return w;
@@ -158,7 +159,7 @@ static void watch_end(struct watch *watch)
     buf_release(&watch->target.response);
 }
 
-bool change_send(struct change_request *request, struct target *target, const char *operation)
+int change_call(struct change_request *request, struct target *target, const char *operation)
 {
     struct watch watch;
     int status = 0;
@@ -169,6 +170,11 @@ bool change_send(struct change_request *request, struct target *target, const ch
         watch_end(&watch);
     }
     buf_release(&request->body);
+    return status;
+}
+
+bool change_told(struct target *target, int status)
+{
     if (status == 200 || status == 0)
         return status == 200;
     struct arena arena;
@@ -178,6 +184,11 @@ bool change_send(struct change_request *request, struct target *target, const ch
     (void)cli_fail(target->input, "%.*s", SLICE_FMT(text.len == 0 ? answer : text));
     arena_release(&arena);
     return false;
+}
+
+bool change_send(struct change_request *request, struct target *target, const char *operation)
+{
+    return change_told(target, change_call(request, target, operation));
 }
 
 // ---- Showing ----------------------------------------------------------------------------------
@@ -233,6 +244,22 @@ static void show_items(struct slice items)
     change_show_samples("    to complete:", items, "BackfillSamples");
 }
 
+static void show_removal(struct slice removal)
+{
+    json_print(removal, "  {Text}\n");
+    change_show_samples("    due:", removal, "Samples");
+}
+
+static void show_seeds(struct slice seeds)
+{
+    int64_t missing = json_member_number(seeds, "Missing");
+    int64_t made = json_member_number(seeds, "Made");
+    if (made > 0)
+        printf("  seeds: %lld item%s made\n", (long long)made, made == 1 ? "" : "s");
+    else if (missing > 0)
+        json_print(seeds, "  seeds: {Missing#} of {Total#} would be made\n");
+}
+
 static void show_change(struct slice change)
 {
     json_print(change, "  {Text}\n");
@@ -255,6 +282,10 @@ static void show_table(struct slice table)
     struct slice items = json_member(table, "Items", &arena);
     if (items.len > 0)
         show_items(items);
+    json_each(table, "Removals", show_removal);
+    struct slice seeds = json_member(table, "Seeds", &arena);
+    if (seeds.len > 0)
+        show_seeds(seeds);
     if (json_member_number(table, "Refused") > 0)
         json_print(table, "  apply refuses it because of {Refused} of these (--force leaves them "
                           "as they are)\n");
@@ -272,7 +303,6 @@ void change_show(struct slice answer)
 {
     json_each(answer, "Tables", show_table);
     json_each(answer, "UnnamedTables", show_unnamed);
-    (void)json_print_given(answer, "Note", "note: {Note}\n");
 }
 
 // ---- Waiting ----------------------------------------------------------------------------------

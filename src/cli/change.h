@@ -28,10 +28,17 @@ MUST_CHECK bool change_numbers(struct json_writer *w, struct cli_input *input);
 MUST_CHECK bool change_send(struct change_request *request, struct target *target,
                             const char *operation);
 
+// The same, but what is wrong is the caller's to tell (change_told): the status.
+MUST_CHECK int change_call(struct change_request *request, struct target *target,
+                           const char *operation);
+bool change_told(struct target *target, int status);
+
 // Prints the last answer: as it is with --json, else by `show`.
 bool change_print(struct target *target, void (*show)(struct slice answer));
 // Shows the answer of DiffModel or ApplyModel in words.
 void change_show(struct slice answer);
+// Shows what is known of rules that remove items, of an answer of DescribeModel (sweep.c).
+void sweep_show(struct slice answer);
 // What makes a count's noun right: "" for one, else "s".
 const char *change_plural(struct slice answer, const char *name);
 // Prints "{what} key  reason" for each element of a list of samples.

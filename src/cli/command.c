@@ -150,6 +150,15 @@ bool cli_parse(struct cli_input *input)
     return true;
 }
 
+bool cli_option(const struct cli_input *input, const char *option, bool *takes_value)
+{
+    struct slice wanted;
+    if (!option_find(input, option, strlen(option), &wanted))
+        return false;
+    *takes_value = wanted.len > 0;
+    return true;
+}
+
 const char *cli_repeated(const struct cli_input *input, const char *option, size_t position)
 {
     struct cli_input again = *input;
@@ -312,7 +321,7 @@ struct model *cli_model_file(struct cli_input *input, const char *path)
     struct buf text;
     struct model *model = NULL;
     buf_init(&text, SHOWN_MAX); // more than a model may have, so that the parser says it
-    if (cli_read(input, path, &text))
+    if (cli_read_model(input, path, &text))
         model = cli_model_text(slice_str(strcmp(path, "-") == 0 ? "model.dolmen" : path),
                                buf_view(&text));
     buf_release(&text);

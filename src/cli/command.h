@@ -15,10 +15,13 @@ enum { CLI_ARGUMENTS_MAX = 64 };
 // X(name, most arguments): the commands, in the order of `dolmen help`.
 #define COMMAND_LIST(X)                                                                            \
     X(serve, 0)                                                                                    \
+    X(init, 1)                                                                                     \
     X(call, 2)                                                                                     \
     X(query, CLI_ARGUMENTS_MAX)                                                                    \
+    X(undelete, CLI_ARGUMENTS_MAX)                                                                 \
     X(export, 2)                                                                                   \
     X(import, 2)                                                                                   \
+    X(copy, 2)                                                                                     \
     X(bench, 0)                                                                                    \
     X(generate, 2)                                                                                 \
     X(check, CLI_ARGUMENTS_MAX)                                                                    \
@@ -29,9 +32,22 @@ enum { CLI_ARGUMENTS_MAX = 64 };
     X(apply, CLI_ARGUMENTS_MAX)                                                                    \
     X(model, 1)                                                                                    \
     X(abandon, 1)                                                                                  \
+    X(sweep, 1)                                                                                    \
+    X(archives, 1)                                                                                 \
+    X(publish, 2)                                                                                  \
+    X(project, 1)                                                                                  \
+    X(consumers, 1)                                                                                \
+    X(consumer, 3)                                                                                 \
     X(migrate, CLI_ARGUMENTS_MAX)                                                                  \
+    X(audit, CLI_ARGUMENTS_MAX)                                                                    \
+    X(user, 4)                                                                                     \
+    X(group, 4)                                                                                    \
+    X(role, 4)                                                                                     \
+    X(key, 3)                                                                                      \
+    X(policy, CLI_ARGUMENTS_MAX)                                                                   \
     X(verify, 1)                                                                                   \
     X(repair, 1)                                                                                   \
+    X(encryption, 2)                                                                               \
     X(version, 0)                                                                                  \
     X(help, 1)
 
@@ -42,12 +58,23 @@ struct cli_input {
     size_t argument_count;
     int argc;
     char **argv;
+    char **owned; // argv, if a file has brought words; these are in front
+    int owned_count;
     int code; // of the exit, if the command fails: what was told last, or CLI_FAILED
     char meant[160];
 };
 
 // Reads the arguments of a line that has the rest; false after telling the user.
 MUST_CHECK bool cli_parse(struct cli_input *input);
+
+// Whether the command has that option, and whether it takes a value.
+bool cli_option(const struct cli_input *input, const char *option, bool *takes_value);
+// Puts the options of the file of --config before those of the line, which so overrule them: a line
+// "name = value" is the option --name, "name = true" a flag. Reads the arguments anew. False after
+// telling the user. (config.c)
+MUST_CHECK bool cli_configure(struct cli_input *input);
+// Frees what that has read; the line is of no use any more.
+void cli_unconfigure(struct cli_input *input);
 
 // Does what the command says; false if it failed, after telling the user.
 typedef bool cli_run(struct cli_input *input);
@@ -105,6 +132,8 @@ const char *cli_meant(struct cli_input *input, const struct model_guess *guess);
 
 // Reads a whole file, or standard input if the path is "-".
 MUST_CHECK bool cli_read(struct cli_input *input, const char *path, struct buf *out);
+// A model with the files that it includes in their places.
+MUST_CHECK bool cli_read_model(struct cli_input *input, const char *path, struct buf *out);
 // Prints the text and releases it; false if the stream does not take it.
 bool cli_print(struct buf *text, FILE *to);
 bool cli_is_directory(const char *path); // or ends with a slash

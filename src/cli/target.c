@@ -5,11 +5,14 @@
 #include "base/wait.h"
 #include "client/client.h"
 #include "model/parse.h"
+#include "postgres/postgres.h"
+#include "sign/credentials.h"
 #include "transfer/files.h"
 #include "value/value.h"
 #include "json/reader.h"
 
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum {
@@ -18,6 +21,7 @@ enum {
     PAUSE_MAX_MS = 5000,
     POLL_MS = 150,
     MEMBER_MEMORY = 256 << 20,
+    REMOTE_THREADS = 32,
 };
 
 // ---- Opening ----------------------------------------------------------------------
@@ -29,22 +33,83 @@ static bool open_failed(struct cli_input *input, const char *path, const struct 
     return cli_fail(input, "cannot open '%s': %s", path == NULL ? "memory" : path, error->text);
 }
 
+// The value of an option that not every command has which opens a directory.
+static const char *value_if_known(const struct cli_input *input, const char *option)
+{
+    bool takes_value;
+    return cli_option(input, option, &takes_value) ? cli_value(input, option, NULL) : NULL;
+}
+
+bool target_master(struct cli_input *input, struct crypt_key *key, struct store_options *options)
+{
+    char error[512];
+    const char *source = value_if_known(input, "--master-key");
+    if (options->master != NULL)
+        return true; // the command knows better
+    if (source == NULL)
+        source = getenv("DOLMEN_MASTER_KEY");
+    options->master = source == NULL || source[0] == 0 ? NULL : key;
+    return options->master == NULL || crypt_master_read(source, key, error, sizeof(error)) ||
+           cli_fail(input, "%s.", error);
+}
+
+bool target_encryption(struct cli_input *input, struct store_options *options)
+{
+    static const char *const choices[] = {"", "on", "off", NULL};
+    static const enum store_encryption wishes[] = {STORE_AS_IT_IS, STORE_ENCRYPTED, STORE_PLAIN};
+    size_t wish;
+    if (!cli_choice(input, "--encryption", choices, "on or off", &wish))
+        return false;
+    options->encryption = wishes[wish];
+    return true;
+}
+
+// The store of --store.
+static struct store *store_open_remote(struct cli_input *input, const char *url,
+                                       struct store_error *error)
+{
+#ifdef DOLMEN_HAVE_POSTGRES
+    unsigned lease;
+    if (!cli_number(input, "--lease", 0, 1, 3600, &lease))
+        return NULL;
+    return store_open_postgres(
+        &(struct postgres_options){
+            .url = url, .lease_s = lease, .takeover = cli_given(input, "--takeover")},
+        error);
+#else
+    (void)input;
+    (void)url;
+    DISREGARD(store_fail(error, "this program was built without libpq"));
+    return NULL;
+#endif
+}
+
 struct api *database_open(struct cli_input *input, const struct store_options *wanted,
                           struct budget *budget)
 {
+    const char *url = value_if_known(input, "--store");
     static const char *const durabilities[] = {"full", "relaxed", NULL};
     struct store_options options = *wanted;
     struct store_error error = {.text = ""};
+    struct crypt_key master;
     size_t durability;
-    if (!cli_choice(input, "--durability", durabilities, "full or relaxed", &durability))
+    if (!cli_choice(input, "--durability", durabilities, "full or relaxed", &durability) ||
+        !target_master(input, &master, &options))
         return NULL;
     options.durability = durability == 0 ? STORE_FULL : STORE_RELAXED;
-    struct store *store =
-        options.path == NULL ? store_open_memory(&error) : store_open_rocksdb(&options, &error);
-    struct api_options of_api = {.store = store, .env = env_system(), .budget = budget};
+    struct store *store = url != NULL            ? store_open_remote(input, url, &error)
+                          : options.path == NULL ? store_open_memory(&error)
+                                                 : store_open_rocksdb(&options, &error);
+    if (options.master == &master)
+        crypt_key_wipe(&master);
+    struct api_options of_api = {.store = store,
+                                 .env = env_system(),
+                                 .budget = budget,
+                                 .pool = url != NULL ? REMOTE_THREADS : 0};
     struct api *api = store == NULL ? NULL : api_open(&of_api, &error);
     if (api == NULL) {
-        (void)open_failed(input, options.path, &error);
+        (void)(url != NULL ? cli_fail(input, "cannot open the store: %s.", error.text)
+                           : open_failed(input, options.path, &error));
         if (store != NULL)
             store_close(store);
     }
@@ -78,8 +143,53 @@ bool target_open(struct target *target, struct cli_input *input)
     return path == NULL || target->api != NULL;
 }
 
+const struct client_trust *target_trust(struct target *target, char *error, size_t error_size)
+{
+    const char *bundle = getenv("AWS_CA_BUNDLE");
+    struct client_trust_options options = {
+        .authorities =
+            cli_value(target->input, "--ca", bundle != NULL && bundle[0] != 0 ? bundle : NULL),
+        .certificate = cli_value(target->input, "--client-cert", NULL),
+        .key = cli_value(target->input, "--client-key", NULL),
+    };
+    error[0] = 0;
+    if (target->trust == NULL && strncasecmp(target->endpoint, "https:", 6) == 0)
+        target->trust = client_trust_new(&options, error, error_size);
+    return target->trust;
+}
+
+const struct sign_keys *target_keys(struct target *target, char *error, size_t error_size)
+{
+    const struct sign_source source = {
+        .profile = target->profile != NULL ? target->profile
+                                           : cli_value(target->input, "--profile", NULL)};
+    error[0] = 0;
+    if (!target->credentials_sought) {
+        struct sign_credentials *found = memory_zeroed(sizeof(*found));
+        enum sign_found outcome = sign_credentials_find(&source, found, error, error_size);
+        target->credentials_sought = outcome != CREDENTIALS_WRONG;
+        if (outcome == CREDENTIALS_FOUND) {
+            target->credentials = found;
+        } else {
+            free(found);
+            error[outcome == CREDENTIALS_NONE ? 0 : strlen(error)] = 0;
+        }
+    }
+    return target->credentials == NULL ? NULL : &target->credentials->keys;
+}
+
+static void credentials_forget(struct target *target)
+{
+    if (target->credentials != NULL)
+        sign_credentials_wipe(target->credentials);
+    free(target->credentials);
+    target->credentials = NULL;
+}
+
 void target_close(struct target *target)
 {
+    credentials_forget(target);
+    client_trust_free(target->trust);
     if (target->api != NULL)
         api_close(target->api);
     buf_release(&target->response);
@@ -117,12 +227,20 @@ int target_call_once(struct target *target, const char *operation, struct slice 
     buf_clear(&target->response);
     if (target->api != NULL)
         return call_here(target, operation, body);
+    const struct client_trust *trust = target_trust(target, error, error_size);
+    const struct sign_keys *keys = NULL;
+    if (error[0] == 0)
+        keys = target_keys(target, error, error_size);
+    if (error[0] != 0)
+        return 0;
     const struct client_request request = {.operation = operation,
                                            .of_streams =
                                                api_operation_of_streams(slice_str(operation)),
                                            .region = target->region,
                                            .body = body,
-                                           .patience_s = target->patience_s};
+                                           .patience_s = target->patience_s,
+                                           .trust = trust,
+                                           .keys = keys};
     return client_call(target->endpoint, &request, &target->response, error, error_size);
 }
 
@@ -262,9 +380,11 @@ int target_await(struct target *target, const struct target_wait *wait, const ch
             break;
         // Indexes come before items, and have no count of their own.
         struct slice phase = json_member_text(progress, "Phase", &arena);
-        bar.what = slice_is(phase, "INDEXES")  ? "creating indexes"
-                   : slice_is(phase, "CLAIMS") ? "gathering unique values"
-                                               : wait->what;
+        bool counting = json_member(answer, "Counting", &arena).len > 0;
+        bar.what = slice_is(phase, "INDEXES")            ? "creating indexes"
+                   : slice_is(phase, "CLAIMS")           ? "gathering unique values"
+                   : counting && slice_is(phase, "DONE") ? "counting"
+                                                         : wait->what;
         bar.total = (uint64_t)json_member_number(progress, "Total");
         uint64_t done = (uint64_t)json_member_number(progress, "Done");
         progress_show(&bar, done, done);

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "crypt/crypt.h"
 #include "rocks/rocks.h"
 #include "transfer/format.h"
 #include "value/key.h"
@@ -13,14 +14,30 @@
 
 #define CLI_DATA_DEFAULT "dolmen-data"
 
+struct client_trust;
+struct sign_credentials;
+struct sign_keys;
+
 struct target {
     struct cli_input *input;
     struct api *api;      // NULL if there is an endpoint
     const char *endpoint; // else
     const char *region;
-    unsigned patience_s; // for an answer; 0: a minute
+    unsigned patience_s;        // for an answer; 0: a minute
+    const char *profile;        // whose credentials; NULL: those of --profile, or the usual ones
+    struct client_trust *trust; // once it was asked for
+    struct sign_credentials *credentials; // the same; NULL if there are none
+    bool credentials_sought;
     struct buf response; // of the last call
 };
+
+// The master key of --master-key, or of DOLMEN_MASTER_KEY in the environment: into the options,
+// which have a pointer to `key` if there is one. False after telling the user.
+MUST_CHECK bool target_master(struct cli_input *input, struct crypt_key *key,
+                              struct store_options *options);
+
+// --encryption, of commands that may make a directory. False after telling the user.
+MUST_CHECK bool target_encryption(struct cli_input *input, struct store_options *options);
 
 // Opens the database of `wanted`, whose path is NULL for memory, with the --durability of the
 // command line; api_close closes it. Calls are counted in the budget, if there is one. NULL after
@@ -34,6 +51,15 @@ const char *target_endpoint(const struct cli_input *input, const char *otherwise
 // By --data or --endpoint, and --region. False, with nothing to close, after telling the user.
 MUST_CHECK bool target_open(struct target *target, struct cli_input *input);
 void target_close(struct target *target);
+
+// Whom to believe that it is the server, for an endpoint with https://: by --ca or AWS_CA_BUNDLE,
+// and
+// --client-cert. NULL with a sentence in `error`; NULL without one if it is not needed.
+const struct client_trust *target_trust(struct target *target, char *error, size_t error_size);
+
+// Whose requests they are: by --profile, or where AWS's programs find it (sign/credentials.h). NULL
+// with a sentence in `error`; NULL without one if there are no credentials.
+const struct sign_keys *target_keys(struct target *target, char *error, size_t error_size);
 
 // ---- Asking -----------------------------------------------------------------------
 

@@ -1,29 +1,19 @@
 // A small blocking client of the DynamoDB API: one request, one connection.
-// `dolmen bench` takes only the connection from it.
+// `dolmen bench` takes only the connection (link.h).
 #ifndef CLIENT_CLIENT_H
 #define CLIENT_CLIENT_H
 
-#include "base/buf.h"
+#include "client/signature.h"
 
 struct client_request {
     const char *operation;
     bool of_streams; // it is one of DynamoDB Streams
     const char *region;
     struct slice body;
-    unsigned patience_s; // how long to wait for the answer; 0: a minute
+    unsigned patience_s;              // how long to wait for the answer; 0: a minute
+    const struct client_trust *trust; // for https://
+    const struct sign_keys *keys;     // whose request it is; NULL: nobody's
 };
-
-enum { CLIENT_HOST_MAX = 255 };
-
-// Where a URL of the form http://host[:port][/] leads.
-struct client_address {
-    char host[CLIENT_HOST_MAX + 1];
-    char port[8];
-};
-
-MUST_CHECK bool client_address_parse(const char *url, struct client_address *out);
-// A connected socket, or -1 with a sentence in `error`.
-MUST_CHECK int client_connect(const struct client_address *address, char *error, size_t error_size);
 
 // Returns the HTTP status with the body appended to `response`, or 0 with a sentence in `error`.
 MUST_CHECK int client_call(const char *url, const struct client_request *request,

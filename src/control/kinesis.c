@@ -1,6 +1,6 @@
 // EnableKinesisStreamingDestination, DisableKinesisStreamingDestination,
 // UpdateKinesisStreamingDestination and DescribeKinesisStreamingDestination. See kinesis.h for what
-// is kept, and kinesis_deliver.c for the delivery.
+// is kept, and kinesis_outlet.c for the delivery.
 //
 // As in the service a table has one active destination at a time, and disabled ones stay listed.
 // Changes are answered with ENABLING, DISABLING and UPDATING, and have happened by then.
@@ -113,6 +113,8 @@ static enum step start_change(struct api_call *call, const void *request,
 {
     struct kinesis_change change = {request, call_engine(call), action};
     struct slice name;
+    if (!call_check_policies_of(call, table_name_plain(change.request->table_name)))
+        return STEP_FAILED;
     if (!kinesis_stream_name(change.request->stream_arn, &name))
         return step_failed(error_validation(
             &call->error, "One or more parameter values were invalid: Invalid StreamArn: %.*s",
@@ -124,7 +126,6 @@ static enum step start_change(struct api_call *call, const void *request,
 static void finish_change(struct api_call *call, const struct kinesis_destination_request *request,
                           const char *status, const char *configuration)
 {
-    kinesis_wake(call->api->kinesis);
     struct json_writer w = call_open(call);
     json_put_string(&w, "TableName", call->state->change->after->name);
     json_put_string(&w, "StreamArn", request->stream_arn);

@@ -89,7 +89,12 @@ enum step list_tables_start(struct api_call *call, const void *request)
     listing.names = call_alloc(call, listing.limit + 1, sizeof(*listing.names));
     if (listing.names == NULL)
         return STEP_FAILED;
-    engine_tables(call_engine(call), list->exclusive_start_table_name, note_name, &listing);
+    // Tables that are not divided among tenants are not there for any of them.
+    if (call->bound)
+        engine_tables_of_tenants(call_engine(call), list->exclusive_start_table_name, note_name,
+                                 &listing);
+    else
+        engine_tables(call_engine(call), list->exclusive_start_table_name, note_name, &listing);
     if (listing.failed)
         return step_failed(error_budget(&call->error));
     bool more = listing.count > listing.limit;

@@ -14,12 +14,14 @@ enum { HEADERS_MAX = 64 << 10, BODY_KEPT = 256 << 10, DETAIL_MAX = 1024 };
 #define TYPE_JSON    "application/json"
 #define TYPE_PROBLEM "application/problem+json"
 
-void data_service_init(struct data_service *service, struct api *api)
+void data_service_init(struct data_service *service, struct api *api, struct s3_store *objects)
 {
     uint8_t secret[API_SECRET];
     service->api = api;
+    service->objects = objects;
     api_secret(api, secret);
     data_signing_init(service, secret);
+    service->live = api_live(api, secret);
 }
 
 struct data *data_new(const struct data_service *service, struct http_exchange *exchange)
@@ -31,6 +33,7 @@ struct data *data_new(const struct data_service *service, struct http_exchange *
     data->exchange = exchange;
     data->account.budget = api_budget(service->api);
     arena_init_counted(&data->arena, LIMIT_REQUEST_MEMORY, &data->account, BUDGET_CALLS);
+    arena_init(&data->scratch, LIMIT_GUARD_WORK);
     buf_init(&data->headers, HEADERS_MAX);
     buf_init_counted(&data->body, LIMIT_RESPONSE, &data->account, BUDGET_ANSWERS);
     return data;
@@ -38,6 +41,7 @@ struct data *data_new(const struct data_service *service, struct http_exchange *
 
 void data_reset(struct data *data)
 {
+    data_live_end(data);
     for (size_t i = 0; i < data->task_count; i++)
         api_call_release(&data->tasks[i].call);
     free(data->tasks);
@@ -50,6 +54,11 @@ void data_reset(struct data *data)
     data->params = NULL;
     data->pattern = NULL;
     data->counts = NULL;
+    data->notes = NULL;
+    data->note_count = 0;
+    data->decision = (struct call_decision){.asked = false};
+    data->upload = NULL;
+    arena_reset(&data->scratch);
     arena_reset(&data->arena);
     data->account.starved = data->account.overdraw = false;
     if (data->body.cap > BODY_KEPT)
@@ -62,6 +71,7 @@ void data_free(struct data *data)
         return;
     data_reset(data);
     arena_release(&data->arena);
+    arena_release(&data->scratch);
     buf_release(&data->headers);
     buf_release(&data->body);
     free(data);
@@ -89,6 +99,9 @@ void data_answer(struct data *data, struct data_answer *out)
         .error = data->error_code,
         .table = data->table == NULL ? slice_of(NULL, 0) : data->table->name,
         .name = data->known,
+        .decision = data->decision,
+        .notes = data->notes,
+        .note_count = data->note_count,
     };
 }
 
@@ -138,6 +151,7 @@ void data_refuse(struct data *data, int status, const char *reason)
     struct data_problem problem = {.kind = status == 403   ? DATA_FORBIDDEN
                                            : status == 413 ? DATA_TOO_LARGE
                                            : status == 415 ? DATA_MEDIA_TYPE
+                                           : status == 429 ? DATA_THROTTLED
                                                            : DATA_MALFORMED,
                                    .detail = reason};
     (void)data_answer_problem(data, problem);
@@ -149,9 +163,47 @@ void data_header_warnings(struct data *data, struct slice warnings)
     http_header_text(&data->headers, "x-dolmen-warnings", warnings);
 }
 
+static void tell_refused(struct data *data, const struct api_call *call);
+
+// The call's own do not live long enough.
+static void keep_note(struct data *data, const struct call_note *note)
+{
+    struct arena *arena = &data->arena;
+    struct call_note *kept =
+        arena_alloc(arena, sizeof(*kept) + note->count * sizeof(kept->parts[0]));
+    if (kept == NULL)
+        return;
+    *kept = (struct call_note){.next = data->notes, .table = arena_copy(arena, note->table)};
+    for (size_t i = 0; i < note->count; i++)
+        kept->parts[kept->count++] = (struct call_noted){arena_copy(arena, note->parts[i].name),
+                                                         arena_copy(arena, note->parts[i].value)};
+    for (size_t i = 0; i < kept->count; i++) {
+        if (kept->parts[i].name.ptr == NULL || kept->parts[i].value.ptr == NULL)
+            return; // there is no memory
+    }
+    data->notes = kept;
+}
+
+static void keep_books(struct data *data, const struct api_call *call)
+{
+    size_t kept = data->note_count;
+    data->note_count += call->note_count;
+    for (const struct call_note *note = call->notes; note != NULL && kept < LIMIT_NOTES;
+         note = note->next, kept++)
+        keep_note(data, note);
+    if (!call->decision.asked || data->decision.refused)
+        return;
+    data->decision = call->decision;
+    data->decision.action = arena_copy(&data->arena, call->decision.action);
+    data->decision.resource = arena_copy(&data->arena, call->decision.resource);
+    data->decision.sid = arena_copy(&data->arena, call->decision.sid);
+}
+
 // The counters are of the loop's thread, and this may be another one.
 void data_count_call(struct data *data, const struct api_call *call)
 {
+    tell_refused(data, call);
+    keep_books(data, call);
     data->usage = call->usage;
     data->usage.table = data->table_name; // the call's does not live long enough
     struct data_count *count = arena_alloc(&data->arena, sizeof(*count));
@@ -170,6 +222,11 @@ void data_count_call(struct data *data, const struct api_call *call)
 const struct data_count *data_counts(const struct data *data)
 {
     return data->counts;
+}
+
+void data_counts_clear(struct data *data)
+{
+    data->counts = NULL;
 }
 
 // ---- What requests must be like -----------------------------------------------------------------
@@ -211,6 +268,42 @@ bool data_body_is_json(struct data *data)
     return false;
 }
 
+// ---- May they -----------------------------------------------------------------------------------
+
+// Refusals are vague: a table without a model, or none, is to look like one that is not allowed.
+static void ask_as(const struct data *data, struct api_call *call)
+{
+    call->caller = data->caller;
+    call->vague = true;
+    if (data->region.len > 0)
+        call->region = data->region;
+}
+
+// What would have been refused is told once.
+static void tell_refused(struct data *data, const struct api_call *call)
+{
+    if (data->told || data->caller == NULL || !data->caller->warn || !call->decision.refused)
+        return;
+    data->told = true;
+    data_header_warnings(data, call->warnings);
+}
+
+bool data_may(struct data *data, const char *action, struct slice table, struct slice resource)
+{
+    struct api_call call;
+    if (data->caller == NULL)
+        return true;
+    api_call_init(&call, data->service->api);
+    ask_as(data, &call);
+    bool may = api_ask(&call, slice_str(action), table, resource);
+    tell_refused(data, &call);
+    keep_books(data, &call);
+    if (!may)
+        (void)error_copy(&data->error, &call.error);
+    api_call_release(&call);
+    return may;
+}
+
 // ---- Tasks --------------------------------------------------------------------------------------
 
 bool data_tasks_new(struct data *data, size_t count)
@@ -224,6 +317,11 @@ bool data_tasks_new(struct data *data, size_t count)
     for (size_t i = 0; i < count; i++) {
         data->tasks[i].data = data;
         api_call_init(&data->tasks[i].call, data->service->api);
+        data->tasks[i].call.principal = data->principal;
+        data->tasks[i].call.bound = data->bound;
+        data->tasks[i].call.tenant = data->tenant;
+        ask_as(data, &data->tasks[i].call);
+        data->tasks[i].call.notes_keys = data->notes_keys;
     }
     return true;
 }
@@ -254,6 +352,7 @@ static enum data_step run_tasks(struct data *data)
             case DATA_WAITS:
                 data->tasks_wait = true;
                 break;
+            case DATA_STREAM: // not of a task
             case DATA_LATER:
                 data->later = run_tasks;
                 return DATA_LATER;
@@ -294,8 +393,10 @@ enum data_step data_resume(struct data *data)
 {
     data->pooled = false;
     data->work = LIMIT_INLINE_WORK;
-    if (data->pattern != NULL)
+    if (data->pattern != NULL && data->pattern->waits)
         return data_pattern_resume(data);
+    if (data->live != NULL)
+        return data_live_woken(data);
     data->account.overdraw = true; // what has been done is answered
     data->waiting = 1;
     return run_tasks(data);
@@ -324,10 +425,18 @@ static bool guess_table(void *context, struct slice name)
     return true;
 }
 
+// Whether the caller may know what tables and models there are.
+static bool may_know(struct data *data)
+{
+    return data_may(data, "dolmen:DescribeModel", data->table_name, slice_of(NULL, 0));
+}
+
 static enum data_step answer_no_table(struct data *data)
 {
+    if (!may_know(data))
+        return data_answer_error(data);
     struct model_guess guess = model_guess_for(data->table_name);
-    api_tables(data->service->api, guess_table, &guess);
+    api_tables(data->service->api, data->bound, guess_table, &guess);
     if (slice_equal(guess.best, data->table_name))
         return data_answer_not_found(data, "Table %.*s has no model: 'dolmen apply' gives it one",
                                      SLICE_FMT(data->table_name));
@@ -338,6 +447,8 @@ static enum data_step answer_no_table(struct data *data)
 
 static enum data_step answer_no_name(struct data *data)
 {
+    if (!may_know(data))
+        return data_answer_error(data);
     const struct model_table *table = data->table;
     struct model_guess guess = model_guess_for(data->name);
     struct buf names;
@@ -369,9 +480,19 @@ static enum data_step route_name(struct data *data)
     if (transaction || slice_is(data->name, "$batch"))
         return data_list(data, transaction);
     if (access != NULL)
-        return data_pattern(data, access);
+        return data_live_wanted(data) ? data_live(data, access) : data_pattern(data, access);
     data->known = slice_of(NULL, 0);
     return answer_no_name(data);
+}
+
+// What can be done with an entity beside reading and writing it.
+static enum data_step route_more(struct data *data, bool upload)
+{
+    const struct model_entity *entity = model_table_entity(data->table, data->name);
+    if (entity == NULL)
+        return answer_no_name(data);
+    data->known = data->name;
+    return upload ? data_upload(data, entity, data->object) : data_undelete(data, entity);
 }
 
 static enum data_step route(struct data *data)
@@ -386,22 +507,44 @@ static enum data_step route(struct data *data)
         (void)error_budget(&data->error);
     if (data->error.code != ERR_NONE || !data_params_read(data, query))
         return data_answer_error(data);
-    if (more.len > 0)
+    bool undelete = slice_is(more, "$undelete");
+    bool upload = slice_is(more, "$upload");
+    if (upload)
+        data->object = segment_next(data, &path);
+    if (more.len > 0 && !undelete && !(upload && data->object.len > 0))
         return data_answer_not_found(data, "Paths are /v1/{table}/{entity or pattern}");
     if (data->name.len == 0 && !data_method_in(data, "GET, HEAD"))
         return DATA_READY;
-    if (data->table_name.len == 0)
-        return data_move(data, data_tables_page);
-    if (data->name.len == 0 && slice_is(data->table_name, "openapi.json"))
-        return data_move(data, data_openapi_page);
+    bool openapi = data->name.len == 0 && slice_is(data->table_name, "openapi.json");
+    if (data->table_name.len == 0 || openapi)
+        return !data_may(data, "dolmen:ListModels", slice_of(NULL, 0), SLICE_LIT("*"))
+                   ? data_answer_error(data)
+                   : data_move(data, openapi ? data_openapi_page : data_tables_page);
     data->model = api_table_model(data->service->api, data->table_name, &data->table);
+    // A table that is not divided among tenants is not there for any of them.
+    if (data->model != NULL && data->bound && data->table->tenant.len == 0) {
+        model_release(data->model);
+        data->model = NULL;
+        data->table = NULL;
+    }
     if (data->model == NULL)
         return answer_no_table(data);
-    return data->name.len > 0 ? route_name(data) : data_table_page(data);
+    if (undelete || upload)
+        return route_more(data, upload);
+    if (data->name.len > 0)
+        return route_name(data);
+    return may_know(data) ? data_table_page(data) : data_answer_error(data);
 }
 
-enum data_step data_start(struct data *data)
+enum data_step data_start(struct data *data, const struct api_call *asker)
 {
+    data->principal = asker->principal;
+    data->bound = asker->bound;
+    data->tenant = asker->tenant;
+    data->caller = asker->caller;
+    data->region = asker->region;
+    data->told = false;
+    data->notes_keys = asker->notes_keys;
     buf_clear(&data->headers);
     buf_clear(&data->body);
     error_init(&data->error, &data->arena);

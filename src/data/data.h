@@ -10,17 +10,20 @@
 #include "api/api.h"
 #include "http/http.h"
 #include "items/entity.h"
+#include "s3/s3.h"
 
 #include <openssl/sha.h>
 
 // What all requests share. `api` is borrowed.
 struct data_service {
     struct api *api;
-    SHA256_CTX signing[2]; // HMAC's inner and outer digest, begun with the secret: signs cursors
+    struct live *live;
+    struct s3_store *objects; // borrowed; NULL: there are no objects
+    SHA256_CTX signing[2];    // HMAC's inner and outer digest, begun with the secret: signs cursors
 };
 
 // Before the server listens: the secret may have to be made.
-void data_service_init(struct data_service *service, struct api *api);
+void data_service_init(struct data_service *service, struct api *api, struct s3_store *objects);
 
 // What a connection keeps for its requests.
 struct data;
@@ -41,12 +44,22 @@ enum data_step {
     DATA_READY, // the answer is
     DATA_WAITS, // for others, who resume the exchange: then data_resume
     DATA_LATER, // there is long work to do: data_work, on a thread of the pool
+    // The answer comes in pieces: http_stream_begin() with what data_answer() says, which is live;
+    // then data_stream(). DATA_READY of a stream says that it has ended.
+    DATA_STREAM,
 };
-MUST_CHECK enum data_step data_start(struct data *data);
+// Of the asker: who asks, the tenant that the request may be bound to, whose name is borrowed until
+// data_reset, and whether keys are noted.
+MUST_CHECK enum data_step data_start(struct data *data, const struct api_call *asker);
 MUST_CHECK enum data_step data_resume(struct data *data);
 MUST_CHECK enum data_step data_work(struct data *data);
-// Nobody waits for the answer any more. On the loop's thread.
-void data_cancel(struct data *data);
+// Goes on with a stream: when it has begun, when a piece was taken (`drained`), and behind
+// data_work().
+MUST_CHECK enum data_step data_stream(struct data *data);
+MUST_CHECK enum data_step data_drained(struct data *data);
+// Nobody waits for the answer any more. On the loop's thread. A stream that nobody else is at work
+// for ends at once: true.
+bool data_cancel(struct data *data);
 
 // The calls that the request has made so far, the last one first; until data_reset.
 struct data_count {
@@ -57,6 +70,7 @@ struct data_count {
     uint64_t latency_ns;
 };
 const struct data_count *data_counts(const struct data *data);
+void data_counts_clear(struct data *data);
 
 // Valid until data_reset, which comes when it has been sent.
 struct data_answer {
@@ -69,6 +83,10 @@ struct data_answer {
     // What was asked for, as far as there is such a thing: the table, and its entity or pattern.
     struct slice table;
     struct slice name;
+    // Of all calls together, as api_call has them.
+    struct call_decision decision;
+    const struct call_note *notes;
+    size_t note_count;
 };
 void data_answer(struct data *data, struct data_answer *out);
 void data_reset(struct data *data);

@@ -7,7 +7,8 @@
 #include "data/data_internal.h"
 
 #include "base/encode.h"
-#include "guard/eval.h"
+#include "eval/eval.h"
+#include "guard/entity.h"
 
 // ---- Entity tags --------------------------------------------------------------------------------
 
@@ -84,6 +85,12 @@ static bool other_type(const struct model_entity *entity, struct slice item)
            (value_type(type) != VALUE_S || !slice_equal(value_bytes(type), entity->type_value));
 }
 
+// Whether the item is deleted softly: then it is not there.
+static bool is_deleted(const struct model_entity *entity, struct slice item)
+{
+    return entity->guard == MODEL_ENFORCE && model_item_deleted(entity, item);
+}
+
 // What is there, in the request's arena; VALUE_NONE if nothing is.
 static bool read_current(struct data_task *task, struct data_change *change, struct slice *current)
 {
@@ -97,7 +104,7 @@ static bool read_current(struct data_task *task, struct data_change *change, str
         return data_change_fail(change, data_problem_of(task->call.error_code, message, NULL));
     }
     *current = VALUE_NONE;
-    if (item.len > 0 && !other_type(change->entity, item)) {
+    if (item.len > 0 && !other_type(change->entity, item) && !is_deleted(change->entity, item)) {
         *current = arena_copy(&data->arena, item);
         if (current->ptr == NULL)
             return data_change_fail(change, data_problem_memory(data));
@@ -221,6 +228,8 @@ static bool prepare_change(struct data_task *task, struct data_change *change,
         .type_name = table->type_attribute,
         .type_value = change->entity->type_value,
     };
+    if (change->entity->softdelete != NULL && change->entity->guard == MODEL_ENFORCE)
+        write->softdelete = change->entity->softdelete->name;
     if (!prepare_current(task, change, &current, write))
         return false;
     switch (change->action) {
@@ -241,6 +250,11 @@ static bool prepare_change(struct data_task *task, struct data_change *change,
         write->kind = ENTITY_DELETE;
         write->need = ENTITY_PRESENT;
         return true;
+    case DATA_UNDELETE:
+        write->kind = ENTITY_UNDELETE;
+        write->need = ENTITY_DELETED;
+        write->nullable = !change->entity->softdelete->optional;
+        return true;
     case DATA_CHECK:
         write->kind = ENTITY_CHECK;
         write->need = ENTITY_PRESENT;
@@ -254,12 +268,16 @@ static bool prepare_change(struct data_task *task, struct data_change *change,
 static void finish_change(struct data_change *change, const struct entity_write *write)
 {
     static const int statuses[] = {
-        [DATA_GET] = 200,   [DATA_CREATE] = 201, [DATA_REPLACE] = 200,
-        [DATA_PATCH] = 200, [DATA_DELETE] = 204, [DATA_CHECK] = 200,
+        [DATA_GET] = 200,    [DATA_CREATE] = 201,   [DATA_REPLACE] = 200, [DATA_PATCH] = 200,
+        [DATA_DELETE] = 204, [DATA_UNDELETE] = 200, [DATA_CHECK] = 200,
     };
     change->status = statuses[change->action];
-    if (change->action == DATA_REPLACE && write->before.len == 0)
+    if (change->action == DATA_REPLACE &&
+        (write->before.len == 0 || is_deleted(change->entity, write->before)))
         change->status = 201;
+    if (write->repeated && change->status == 201)
+        change->status = 200;
+    change->repeated = write->repeated;
     change->item = write->after;
     change->warnings = write->warnings;
     if (write->after.len > 0)
@@ -284,6 +302,9 @@ static void fail_write(struct data *data, struct data_change *change,
             change, data_problem_of(write->failure, write->failure_text, write->failure_details));
     } else if (change->action == DATA_CREATE) {
         (void)fail_with(data, change, DATA_EXISTS, "There is a %.*s with this key already");
+    } else if (change->action == DATA_UNDELETE && write->before.len > 0 &&
+               !other_type(change->entity, write->before)) {
+        (void)fail_with(data, change, DATA_NOT_DELETED, "The %.*s with this key is not deleted");
     } else if (change->action == DATA_REPLACE) {
         (void)fail_precondition(data, change);
     } else {
@@ -394,10 +415,12 @@ bool data_change_key(struct data *data, struct data_change *change)
            fail_error(change, &error);
 }
 
-void data_change_write(const struct data_change *change, struct json_writer *w)
+void data_change_write(struct data *data, const struct data_change *change, struct json_writer *w)
 {
-    struct model_plain_view view = {
-        .table = change->entity->table, .entity = change->entity, .keys = change->keys};
+    struct model_plain_view view = {.table = change->entity->table,
+                                    .entity = change->entity,
+                                    .keys = change->keys,
+                                    .more = data_objects_more(data, data_param(data, "objects"))};
     model_plain_write(w, &view, change->item);
 }
 

@@ -1,4 +1,4 @@
-// One entity: POST, GET, PUT, PATCH and DELETE /v1/{table}/{Entity}.
+// One entity: POST, GET, PUT, PATCH and DELETE /v1/{table}/{Entity}; and POST …/$undelete.
 #include "data/data_internal.h"
 
 #define METHODS "GET, HEAD, POST, PUT, PATCH, DELETE"
@@ -32,6 +32,11 @@ static const struct model_type *type_of_key(const struct model_entity *entity, s
     return &string;
 }
 
+static bool is_option(struct slice name)
+{
+    return slice_is(name, "keys") || slice_is(name, "objects") || slice_is(name, "form");
+}
+
 // The parameters as attributes, but for those that are not meant as such.
 static bool read_fields(struct data *data, struct data_change *change)
 {
@@ -41,8 +46,7 @@ static bool read_fields(struct data *data, struct data_change *change)
     value_open_map(&maker.b);
     for (size_t i = 0; i < data->param_count && fine; i++) {
         const struct data_param *param = &data->params[i];
-        if (slice_is(param->name, "keys") &&
-            model_entity_attribute(change->entity, param->name) == NULL)
+        if (is_option(param->name) && model_entity_attribute(change->entity, param->name) == NULL)
             continue;
         struct slice value =
             model_plain_text(type_of_key(change->entity, param->name), param->value, &data->arena);
@@ -59,7 +63,7 @@ static bool read_fields(struct data *data, struct data_change *change)
 static bool check_parameters(struct data *data, struct data_change *change)
 {
     for (size_t i = 0; i < data->param_count; i++) {
-        if (slice_is(data->params[i].name, "keys"))
+        if (is_option(data->params[i].name))
             continue;
         char *detail = arena_printf(
             &data->arena, "/%.*s: POST takes attributes in the body, not in the query string",
@@ -86,6 +90,8 @@ static void complete(struct data *data)
         return;
     }
     data_header_warnings(data, change->warnings);
+    if (change->repeated)
+        buf_text(&data->headers, "x-dolmen-repeated: true\r\n");
     if (change->item.len > 0) {
         char tag[DATA_ETAG + 1];
         data_etag_text(change->digest, tag);
@@ -98,17 +104,15 @@ static void complete(struct data *data)
     }
     if (change->status != 204 && change->status != 304) {
         struct json_writer w = json_writer_to(&data->body);
-        data_change_write(change, &w);
+        data_change_write(data, change, &w);
     }
     (void)data_answer_json(data, change->status);
 }
 
-enum data_step data_entity(struct data *data, const struct model_entity *entity)
+static enum data_step do_action(struct data *data, const struct model_entity *entity,
+                                enum data_action action, void (*end)(struct data *data))
 {
     const struct http_request *request = &data->exchange->request;
-    if (!data_method_in(data, METHODS))
-        return DATA_READY;
-    enum data_action action = action_of(request->method);
     bool has_body = action == DATA_CREATE || action == DATA_REPLACE || action == DATA_PATCH;
     if ((has_body && !data_body_is_json(data)) || !data_tasks_new(data, 1))
         return DATA_READY;
@@ -132,5 +136,35 @@ enum data_step data_entity(struct data *data, const struct model_entity *entity)
         (void)check_parameters(data, change);
     else if (read_fields(data, change))
         (void)data_change_key(data, change);
-    return data_tasks_run(data, complete);
+    return data_tasks_run(data, end);
+}
+
+enum data_step data_entity(struct data *data, const struct model_entity *entity)
+{
+    if (!data_method_in(data, METHODS))
+        return DATA_READY;
+    return do_action(data, entity, action_of(data->exchange->request.method), complete);
+}
+
+enum data_step data_entity_read(struct data *data, const struct model_entity *entity,
+                                void (*end)(struct data *data))
+{
+    return do_action(data, entity, DATA_GET, end);
+}
+
+bool data_undeletes(const struct model_entity *entity)
+{
+    return entity->softdelete != NULL && entity->guard == MODEL_ENFORCE;
+}
+
+enum data_step data_undelete(struct data *data, const struct model_entity *entity)
+{
+    if (!data_method_in(data, "POST"))
+        return DATA_READY;
+    if (!data_undeletes(entity))
+        return data_answer_not_found(data,
+                                     "Entity %.*s is not deleted softly: there is no "
+                                     "softdelete in its model",
+                                     SLICE_FMT(entity->name));
+    return do_action(data, entity, DATA_UNDELETE, complete);
 }

@@ -3,7 +3,7 @@
 #define DATA_DATA_INTERNAL_H
 
 #include "data/data.h"
-#include "guard/access.h"
+#include "guard/access_view.h"
 #include "guard/address.h"
 #include "guard/guard.h"
 #include "guard/plain.h"
@@ -14,6 +14,7 @@ enum {
     DATA_ETAG = 2 * DIGEST_BYTES + 2, // with its quotes
     DATA_TRIES = 200, // of a patch that others always overtake; each time, one of them is done
     DATA_LIST_MAX = LIMIT_TRANSACT,
+    DATA_LINK_STEPS = 2500, // what signing a link costs: about 10 µs
 };
 
 // A parameter of the query string, decoded.
@@ -33,6 +34,7 @@ struct data_param {
     X(NOT_FOUND, 404, "Not found")                                                                 \
     X(METHOD, 405, "The method is not allowed here")                                               \
     X(EXISTS, 409, "The entity exists already")                                                    \
+    X(NOT_DELETED, 409, "The entity is not deleted")                                               \
     X(CONFLICT, 409, "The change conflicts with others")                                           \
     X(NOT_UNIQUE, 409, "Another entity has this value")                                            \
     X(PRECONDITION, 412, "The precondition failed")                                                \
@@ -76,6 +78,7 @@ enum data_action {
     DATA_REPLACE,
     DATA_PATCH,
     DATA_DELETE,
+    DATA_UNDELETE,
     DATA_CHECK, // in a transaction: it is there, and as expected
 };
 
@@ -102,6 +105,7 @@ struct data_change {
     bool hidden; // the answer has no room for the item
     uint8_t digest[DIGEST_BYTES];
     struct slice warnings;
+    bool repeated; // it was done before, and not again
 };
 
 enum data_task_state {
@@ -130,7 +134,7 @@ bool data_change_fail(struct data_change *change, struct data_problem problem);
 bool data_change_key(struct data *data, struct data_change *change);
 void data_etag_text(const uint8_t digest[DIGEST_BYTES], char out[DATA_ETAG + 1]);
 // Writes the entity as JSON.
-void data_change_write(const struct data_change *change, struct json_writer *w);
+void data_change_write(struct data *data, const struct data_change *change, struct json_writer *w);
 // "/v1/table/User?userId=…"
 void data_location(struct data *data, const struct data_change *change, struct buf *out);
 
@@ -143,6 +147,12 @@ struct data {
     struct arena arena;
     struct error error;
     uint64_t begun_ns;
+    const struct caller *caller; // who asks; or NULL
+    bool bound;                  // to a tenant
+    struct slice principal;      // who asks
+    struct slice tenant;
+    struct slice region;
+    bool told; // what policies would refuse, in a header
 
     struct slice table_name;
     struct slice name;  // of the entity, the pattern, or what was asked for instead
@@ -165,7 +175,16 @@ struct data {
     _Atomic unsigned waiting;            // tasks that wait for their commit
     void (*complete)(struct data *data); // makes the answer when all tasks are done
     struct data_pattern *pattern;        // that is being read, or NULL
+    struct data_live *live;              // and whose changes are to follow, or NULL
     struct data_count *counts;
+    bool notes_keys;
+    struct call_decision decision; // of the calls so far; see data_count_call()
+    struct call_note *notes;
+    size_t note_count;
+    struct slice object;        // of $upload/{name}
+    struct data_upload *upload; // that is asked for; or NULL
+    struct arena scratch;       // of links
+    uint64_t links;             // that were signed since somebody asked
 
     int status;
     struct slice type;
@@ -175,10 +194,70 @@ struct data {
     enum error_code error_code;
 };
 
+// Whether the caller may do this with the table or, if its name is empty, with a resource. False:
+// the error is set.
+MUST_CHECK bool data_may(struct data *data, const char *action, struct slice table,
+                         struct slice resource);
+
 MUST_CHECK enum data_step data_entity(struct data *data, const struct model_entity *entity);
+// Reads the entity that the parameters name, for another answer.
+MUST_CHECK enum data_step data_entity_read(struct data *data, const struct model_entity *entity,
+                                           void (*complete)(struct data *data));
+// Links to the objects of entities, unless the option `objects` is false (data_objects.c).
+struct model_plain_more data_objects_more(struct data *data, const struct slice *wanted);
+MUST_CHECK enum data_step data_upload(struct data *data, const struct model_entity *entity,
+                                      struct slice name);
+MUST_CHECK enum data_step data_undelete(struct data *data, const struct model_entity *entity);
+// Whether items of the entity can be deleted softly, and undeleted.
+bool data_undeletes(const struct model_entity *entity);
 MUST_CHECK enum data_step data_list(struct data *data, bool transaction);
 MUST_CHECK enum data_step data_pattern(struct data *data, const struct model_access *access);
 MUST_CHECK enum data_step data_pattern_resume(struct data *data);
+
+// What is not an argument of a pattern.
+struct query_options {
+    struct access_options access;
+    const struct slice *cursor;
+    bool keys;
+    bool explain;
+};
+// Understands the query string: options, and the values of the parameters. False with the error
+// set.
+MUST_CHECK bool data_question(struct data *data, const struct model_access *access,
+                              struct query_options *options, const struct slice **values);
+
+// A pattern whose page is being read, and written as it comes.
+struct data_pattern {
+    const struct access_plan *plan;
+    struct slice scope;
+    struct access_view view;
+    bool waits;         // for the call
+    bool found;         // an item has been shown
+    uint64_t count;     // a pattern that counts: items so far,
+    uint64_t counted;   // those of pages that are done,
+    unsigned pages;     // which are so many,
+    struct slice after; // and where the next one begins
+    struct entity_read read;
+    struct json_writer w;
+};
+// Reads the next page of data->pattern.
+MUST_CHECK enum data_step data_pattern_read(struct data *data);
+// Whether the caller may read the pattern. False: the error is set.
+MUST_CHECK bool data_pattern_ask(struct data *data);
+
+// ---- Live patterns (data_live.c)
+// -----------------------------------------------------------------
+
+// Whether the request is for events.
+bool data_live_wanted(const struct data *data);
+MUST_CHECK enum data_step data_live(struct data *data, const struct model_access *access);
+MUST_CHECK enum data_step data_live_woken(struct data *data);
+void data_live_end(struct data *data);
+// For data_query.c: a page begins; an item of it; it has been read, or data->error is set.
+void data_live_page_begin(struct data *data);
+MUST_CHECK bool data_live_item(struct data *data, struct slice item, struct steps *steps);
+MUST_CHECK enum data_step data_live_page(struct data *data);
+struct store_snapshot *data_live_snapshot(const struct data *data);
 enum data_step data_tables_page(struct data *data);
 enum data_step data_table_page(struct data *data);
 enum data_step data_openapi_page(struct data *data);

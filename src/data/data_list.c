@@ -1,7 +1,7 @@
 // Several changes in one request: POST /v1/{table}/$transaction, all or nothing, and
 // POST /v1/{table}/$batch, each for itself. The body of both is a list of
 //
-//   {"op": "create"|"replace"|"patch"|"delete"|"check"|"get", "entity": "User",
+//   {"op": "create"|"replace"|"patch"|"delete"|"undelete"|"check"|"get", "entity": "User",
 //    "key": {…}, "item": {…}, "ifMatch": "…", "ifNoneMatch": "*"}
 #include "data/data_internal.h"
 
@@ -13,9 +13,10 @@ static const struct op_row {
     bool key;
     bool item;
 } ops[] = {
-    {"create", DATA_CREATE, false, true}, {"replace", DATA_REPLACE, true, true},
-    {"patch", DATA_PATCH, true, true},    {"delete", DATA_DELETE, true, false},
-    {"check", DATA_CHECK, true, false},   {"get", DATA_GET, true, false},
+    {"create", DATA_CREATE, false, true},     {"replace", DATA_REPLACE, true, true},
+    {"patch", DATA_PATCH, true, true},        {"delete", DATA_DELETE, true, false},
+    {"check", DATA_CHECK, true, false},       {"get", DATA_GET, true, false},
+    {"undelete", DATA_UNDELETE, true, false},
 };
 
 // One entry of the list as it was sent.
@@ -134,7 +135,8 @@ static bool entry_change(struct data *data, const struct entry *entry, size_t in
 {
     const struct op_row *row = op_find(entry->op);
     if (row == NULL)
-        return entry_error(data, index, "op is create, replace, patch, delete, check or get, not ",
+        return entry_error(data, index,
+                           "op is create, replace, patch, delete, undelete, check or get, not ",
                            entry->op);
     if (row->action == DATA_GET && transaction)
         return entry_error(data, index, "a transaction does not read: ", entry->op);
@@ -143,6 +145,8 @@ static bool entry_change(struct data *data, const struct entry *entry, size_t in
     const struct model_entity *entity = model_table_entity(data->table, entry->entity);
     if (entity == NULL)
         return entry_error(data, index, "there is no entity ", entry->entity);
+    if (row->action == DATA_UNDELETE && !data_undeletes(entity))
+        return entry_error(data, index, "the model has no softdelete for entity ", entry->entity);
     if (row->key && entry->key.len == 0)
         return entry_error(data, index, "key is missing for ", entry->op);
     if (row->item && entry->item.len == 0)
@@ -190,7 +194,8 @@ static void find_room(struct data *data, struct data_change *change)
     change->hidden = full;
 }
 
-static void write_result(struct json_writer *w, const struct data_change *change, size_t index)
+static void write_result(struct data *data, struct json_writer *w, const struct data_change *change,
+                         size_t index)
 {
     json_open_object(w);
     json_put_integer(w, "status",
@@ -208,7 +213,7 @@ static void write_result(struct json_writer *w, const struct data_change *change
         json_put_text(w, "etag", tag);
         if (!change->hidden) {
             json_name(w, "item");
-            data_change_write(change, w);
+            data_change_write(data, change, w);
         }
     }
     json_close_object(w);
@@ -222,7 +227,7 @@ static void complete_batch(struct data *data)
         struct data_change *change = &data->tasks[i].changes[0];
         data_header_warnings(data, change->warnings);
         find_room(data, change);
-        write_result(&w, change, i);
+        write_result(data, &w, change, i);
     }
     json_form(&w, "]}");
     (void)data_answer_json(data, 200);
@@ -263,7 +268,7 @@ static void complete_transaction(struct data *data)
         const struct data_change *change = &task->changes[i];
         data_header_warnings(data, change->warnings);
         if (!failed || change->failed)
-            write_result(&w, change, i);
+            write_result(data, &w, change, i);
         else
             json_form(&w, "{}");
     }

@@ -64,7 +64,7 @@ static size_t collect(struct data *data, struct model **models, const struct mod
     if (list == NULL)
         return 0;
     list->data = data;
-    api_tables(data->service->api, note_name, list);
+    api_tables(data->service->api, data->bound, note_name, list);
     for (size_t i = 0; i < list->count; i++) {
         models[count] = api_table_model(data->service->api, list->names[i], &tables[count]);
         count += models[count] != NULL;

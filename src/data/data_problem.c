@@ -27,6 +27,8 @@ static enum data_problem_kind kind_of(enum error_code code,
     case ERR_VALIDATION:
     case ERR_EMPTY_KEY:
         return violations != NULL && violations->taken ? DATA_NOT_UNIQUE : DATA_INVALID;
+    case ERR_ACCESS_DENIED:
+        return DATA_FORBIDDEN;
     case ERR_SERIALIZATION:
         return DATA_MALFORMED;
     case ERR_RESOURCE_NOT_FOUND:

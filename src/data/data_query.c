@@ -1,18 +1,9 @@
 // Access patterns: GET /v1/{table}/{pattern}?name=value&limit=…&cursor=…
 #include "data/data_internal.h"
 
-#include "guard/check.h"
-#include "guard/entity.h"
-#include "guard/projected.h"
-
-enum { LIMIT_MAX = 10000 };
-
-// What is not an argument of the pattern.
-struct query_options {
-    struct access_options access;
-    const struct slice *cursor;
-    bool keys;
-    bool explain;
+enum {
+    LIMIT_MAX = 10000,
+    COUNT_PAGES = 32, // that one request counts, of 1 MB each; then there is a cursor
 };
 
 // ---- The question -------------------------------------------------------------------------------
@@ -29,7 +20,7 @@ static const struct model_param *param_find(const struct model_access *access, s
 // Options can be written $limit where the pattern has a parameter `limit`.
 static bool is_option(const struct model_access *access, struct slice name)
 {
-    static const char *const names[] = {"limit", "cursor", "keys", "explain"};
+    static const char *const names[] = {"limit", "cursor", "keys", "explain", "objects"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         if (slice_is(name, names[i]))
             return param_find(access, name) == NULL;
@@ -120,62 +111,6 @@ static struct slice cursor_scope(struct data *data, const struct model_access *a
 
 // ---- The answer -------------------------------------------------------------------------------
 
-// A pattern whose page is being read, and written as it comes.
-struct data_pattern {
-    const struct access_plan *plan;
-    struct slice scope;
-    bool keys;
-    bool waits; // for the call
-    bool found; // an item has been shown
-    struct entity_read read;
-    struct json_writer w;
-    struct model_plain_layout **layouts; // by the entity's place in the table; the last: of none
-};
-
-// Entities that are recognised by their keys take some looking.
-static const struct model_entity *entity_of(const struct model_access *access, struct slice item,
-                                            struct steps *steps)
-{
-    if (access->entity_count == 1)
-        return access->entities[0];
-    struct model_check check;
-    check_init(&check);
-    const struct model_entity *entity = model_recognise_within(&check, access->table, item).entity;
-    steps_add(steps, check.steps.taken);
-    check_release(&check);
-    return entity;
-}
-
-// A key that another entity shares may hold something that was not asked for.
-static bool wanted(const struct model_access *access, struct slice item)
-{
-    struct slice name = access->table->type_attribute;
-    struct slice type = name.len == 0 ? VALUE_NONE : value_get(item, name);
-    if (!access->get || type.len == 0 || value_type(type) != VALUE_S)
-        return true;
-    for (size_t i = 0; i < access->entity_count; i++) {
-        if (slice_equal(access->entities[i]->type_value, value_bytes(type)))
-            return true;
-    }
-    return false;
-}
-
-static struct model_plain_layout *layout_of(struct data *data, const struct model_entity *entity)
-{
-    struct data_pattern *pattern = data->pattern;
-    const struct model_access *access = pattern->plan->access;
-    const struct model_table *table = access->table;
-    size_t at = entity == NULL ? table->entity_count : (size_t)(entity - table->entities);
-    if (pattern->layouts[at] != NULL)
-        return pattern->layouts[at];
-    struct model_plain_view *view = arena_alloc(&data->arena, sizeof(*view));
-    if (view == NULL)
-        return NULL;
-    *view = (struct model_plain_view){
-        .table = table, .entity = entity, .keys = pattern->keys, .name = access->entity_count > 1};
-    return pattern->layouts[at] = model_plain_layout(view, &data->arena);
-}
-
 static bool begin_page(struct entity_read *read, struct arena *arena, struct error *error)
 {
     struct data *data = read->context;
@@ -185,7 +120,11 @@ static bool begin_page(struct entity_read *read, struct arena *arena, struct err
     buf_clear(&data->body);
     pattern->w = json_writer_to(&data->body);
     pattern->found = false;
-    json_form(&pattern->w, "{'items':[");
+    pattern->count = pattern->counted;
+    if (data->live != NULL)
+        data_live_page_begin(data);
+    else
+        json_form(&pattern->w, pattern->plan->access->count ? "{" : "{'items':[");
     if (pattern->plan->access->get)
         return true;
     bool fine = access_compile(pattern->plan, arena, &range, &filter, error);
@@ -202,17 +141,21 @@ static bool emit_item(struct entity_read *read, struct slice item, struct steps 
     struct data *data = read->context;
     struct data_pattern *pattern = data->pattern;
     const struct model_access *access = pattern->plan->access;
+    const struct model_entity *entity;
+    if (data->live != NULL)
+        return data_live_item(data, item, steps) || error_copy(error, &data->error);
     // Of `one` it is one, however many a page looks at.
-    if (!wanted(access, item) || (access->one && pattern->found))
+    if ((access->one && pattern->found) || !access_view_shows(&pattern->view, item, steps, &entity))
         return true;
     pattern->found = true;
-    const struct model_entity *entity = entity_of(access, item, steps);
-    struct model_plain_layout *layout = layout_of(data, entity);
-    if (entity != NULL && model_access_partial(access))
-        item = model_projected_item(entity, item, &data->arena);
-    if (layout != NULL && item.len > 0)
-        model_plain_item(&pattern->w, layout, item);
-    if (layout != NULL && item.len > 0 && !data->body.failed)
+    if (access->count) {
+        pattern->count++;
+        return true;
+    }
+    data->links = 0;
+    bool written = access_view_write(&pattern->view, entity, item, &data->arena, &pattern->w);
+    steps_add(steps, data->links * DATA_LINK_STEPS);
+    if (written)
         return true;
     // The account that ran out is this request's, not the call's.
     (void)error_budget(&data->error);
@@ -224,7 +167,10 @@ static enum data_step finish_page(struct data *data)
     struct data_pattern *pattern = data->pattern;
     const struct entity_read *read = &pattern->read;
     struct json_writer *w = &pattern->w;
-    json_close_array(w);
+    if (pattern->plan->access->count)
+        json_put_integer(w, "count", (int64_t)pattern->count);
+    else
+        json_close_array(w);
     json_name(w, "cursor");
     if (read->last.len == 0 || (pattern->plan->access->one && read->count > 0)) {
         json_null(w);
@@ -238,15 +184,39 @@ static enum data_step finish_page(struct data *data)
     return data_answer_json(data, 200);
 }
 
-// The call is done.
-static enum data_step answer_call(struct data *data)
+// Whether a page that has been counted is not the last one.
+static bool counts_on(const struct data_pattern *pattern)
 {
+    return pattern->plan->access->count && pattern->read.last.len > 0 &&
+           pattern->pages < COUNT_PAGES;
+}
+
+// The call is done; true: the answer is made, and *step says so.
+static bool answer_call(struct data *data, enum data_step *step)
+{
+    struct data_pattern *pattern = data->pattern;
     const struct api_call *call = &data->tasks[0].call;
     data_count_call(data, call);
-    if (call->error_code == ERR_NONE)
-        return finish_page(data);
-    (void)error_copy(&data->error, &call->error);
-    return data_answer_error(data);
+    pattern->pages++;
+    if (call->error_code != ERR_NONE) {
+        (void)error_copy(&data->error, &call->error);
+        *step = data->live != NULL ? data_live_page(data) : data_answer_error(data);
+        return true;
+    }
+    if (data->live != NULL) {
+        *step = data_live_page(data);
+        return true;
+    }
+    pattern->counted = pattern->count;
+    if (!counts_on(pattern)) {
+        *step = finish_page(data);
+        return true;
+    }
+    pattern->after = arena_copy(&data->arena, pattern->read.last);
+    if (pattern->after.ptr != NULL)
+        return false;
+    *step = data_answer_problem(data, data_problem_memory(data));
+    return true;
 }
 
 static void on_pattern_done(struct api_call *call)
@@ -255,46 +225,82 @@ static void on_pattern_done(struct api_call *call)
     http_exchange_resume(data->exchange);
 }
 
-enum data_step data_pattern_resume(struct data *data)
-{
-    data->pattern->waits = false;
-    api_call_finish(&data->tasks[0].call);
-    return answer_call(data);
-}
-
-void data_cancel(struct data *data)
-{
-    if (data->pattern != NULL && data->pattern->waits)
-        api_call_cancel(&data->tasks[0].call);
-}
-
-static enum data_step run_plan(struct data *data)
+// What is to be read.
+static void make_read(struct data *data)
 {
     struct data_pattern *pattern = data->pattern;
     const struct access_plan *plan = pattern->plan;
     const struct model_access *access = plan->access;
-    struct api_call *call = &data->tasks[0].call;
     pattern->read = (struct entity_read){
         .table = access->table->name,
         .index = access->index == NULL ? slice_of(NULL, 0) : access->index->name,
         .key = plan->key,
         .reverse = access->descending,
         .consistent = access->consistent,
-        .limit = plan->limit,
-        .after = plan->after,
+        .limit = data->live != NULL && plan->filter_count > 0 ? 0 : plan->limit,
+        .after = pattern->after,
+        .snapshot = data->live == NULL ? NULL : data_live_snapshot(data),
         .context = data,
         .begin = begin_page,
         .emit = emit_item,
     };
+}
+
+// Before events follow, of which not all are read.
+bool data_pattern_ask(struct data *data)
+{
+    struct api_call *call = &data->tasks[0].call;
+    if (data->caller == NULL)
+        return true;
+    make_read(data);
+    bool may = api_entity_ask(call, &data->pattern->read);
+    if (!may)
+        (void)error_copy(&data->error, &call->error);
+    buf_clear(&data->body);
+    data_count_call(data, call);
+    api_call_reset(call);
+    return may;
+}
+
+// Begins to read a page; true: it has been read.
+static bool start_page(struct data *data)
+{
+    struct data_pattern *pattern = data->pattern;
+    const struct access_plan *plan = pattern->plan;
+    struct api_call *call = &data->tasks[0].call;
+    make_read(data);
     call->operation = slice_str(plan->operation);
     call->read = &pattern->read;
     call->done = on_pattern_done;
     call->context = data;
     pattern->waits = true;
     if (!api_call_start(call))
-        return DATA_WAITS;
+        return false;
     pattern->waits = false;
-    return answer_call(data);
+    return true;
+}
+
+// Reads the page; of a pattern that counts, page after page.
+enum data_step data_pattern_read(struct data *data)
+{
+    enum data_step step = DATA_READY;
+    while (start_page(data)) {
+        if (answer_call(data, &step))
+            return step;
+        api_call_reset(&data->tasks[0].call);
+    }
+    return DATA_WAITS;
+}
+
+enum data_step data_pattern_resume(struct data *data)
+{
+    enum data_step step = DATA_READY;
+    data->pattern->waits = false;
+    api_call_finish(&data->tasks[0].call);
+    if (answer_call(data, &step))
+        return step;
+    api_call_reset(&data->tasks[0].call);
+    return data_pattern_read(data);
 }
 
 static void explain(struct data *data, const struct access_plan *plan)
@@ -304,15 +310,23 @@ static void explain(struct data *data, const struct access_plan *plan)
     (void)data_answer_json(data, 200);
 }
 
+bool data_question(struct data *data, const struct model_access *access,
+                   struct query_options *options, const struct slice **values)
+{
+    return read_options(data, access, options) && bind(data, access, values);
+}
+
 // Understands the question. False: the answer is there, or the error is set.
 static bool open_pattern(struct data *data, const struct model_access *access,
                          struct data_pattern *pattern)
 {
     struct query_options options = {.cursor = NULL};
     const struct slice *values;
-    if (!read_options(data, access, &options) || !bind(data, access, &values))
+    if (!data_question(data, access, &options, &values))
         return false;
-    pattern->keys = options.keys;
+    if (!access_view_init(&pattern->view, access, options.keys, &data->arena))
+        return error_budget(&data->error);
+    pattern->view.more = data_objects_more(data, option(data, access, "objects", "$objects"));
     pattern->scope = cursor_scope(data, access, values);
     if (pattern->scope.ptr == NULL)
         return error_budget(&data->error);
@@ -325,6 +339,7 @@ static bool open_pattern(struct data *data, const struct model_access *access,
         return false;
     }
     pattern->plan = access_plan(access, values, &options.access, &data->arena, &data->error);
+    pattern->after = options.access.after;
     if (pattern->plan != NULL && options.explain)
         explain(data, pattern->plan);
     return pattern->plan != NULL && !options.explain;
@@ -335,13 +350,9 @@ enum data_step data_pattern(struct data *data, const struct model_access *access
     if (!data_method_in(data, "GET, HEAD") || !data_tasks_new(data, 1))
         return DATA_READY;
     struct data_pattern *pattern = arena_zalloc(&data->arena, 1, sizeof(*pattern));
-    if (pattern != NULL)
-        pattern->layouts =
-            arena_zalloc(&data->arena, access->table->entity_count + 1, sizeof(*pattern->layouts));
-    bool open = pattern != NULL && pattern->layouts != NULL ? open_pattern(data, access, pattern)
-                                                            : error_budget(&data->error);
+    bool open = pattern != NULL ? open_pattern(data, access, pattern) : error_budget(&data->error);
     if (!open)
         return data->error.code != ERR_NONE ? data_answer_error(data) : DATA_READY;
     data->pattern = pattern;
-    return run_plan(data);
+    return data_pattern_read(data);
 }

@@ -3,6 +3,7 @@
 
 #include "guard/access.h"
 #include "guard/address.h"
+#include "model/rules.h"
 
 enum { NAME_MAX = 4096, TEXT_MAX = 64 << 10 };
 
@@ -15,6 +16,17 @@ enum { NAME_MAX = 4096, TEXT_MAX = 64 << 10 };
 // ---- Small parts --------------------------------------------------------------------------------
 
 // The name of an operation: "createUser", behind its table if there are several.
+// What may not be read is not found; what may not be written is refused.
+static bool has_policies(const struct model_entity *entity)
+{
+    const struct model_rules *rules = entity->table->model->rules_of;
+    for (size_t i = 0; i < rules->policy_count; i++) {
+        if (rules->policies[i].entity == entity)
+            return true;
+    }
+    return false;
+}
+
 static void write_operation_id(struct openapi *o, const struct model_table *table, const char *verb,
                                struct slice name)
 {
@@ -155,6 +167,12 @@ static void write_row(struct openapi *o, const struct entity_row *row,
     json_put_object(&o->w, "responses");
     for (size_t i = 0; i < COUNT_OF(row->responses) && row->responses[i].status != NULL; i++)
         write_response(o, entity, &row->responses[i]);
+    if (strcmp(row->method, "get") != 0)
+        json_form(&o->w, "'409':{'$ref':'#/components/responses/Conflict'}");
+    if (strcmp(row->method, "get") != 0 && has_policies(entity))
+        json_form(&o->w, "'403':{'description':'Policies of the model do not allow it',"
+                         "'content':{'application/problem+json':{'schema':{'$ref':"
+                         "'#/components/schemas/Dolmen.Problem'}}}}");
     json_form(&o->w, PROBLEM "}}");
 }
 
@@ -167,12 +185,80 @@ static void open_path(struct openapi *o, const struct model_table *table, struct
     buf_release(&path);
 }
 
+static const struct entity_row undelete_row = {
+    .method = "post",
+    .verb = "undelete",
+    .summary = "bring back one that was deleted",
+    .key = true,
+    .keys = true,
+    .responses = {{"200", "It is there again", HAS_ENTITY}},
+};
+
+static void write_undelete(struct openapi *o, const struct model_entity *entity)
+{
+    struct buf name;
+    buf_init(&name, NAME_MAX);
+    buf_printf(&name, "%.*s/$undelete", SLICE_FMT(entity->name));
+    open_path(o, entity->table, buf_view(&name));
+    write_row(o, &undelete_row, entity);
+    json_close_object(&o->w);
+    buf_release(&name);
+}
+
+// How an object of an entity may be uploaded.
+static void write_upload(struct openapi *o, const struct model_object *object)
+{
+    const struct model_entity *entity = object->entity;
+    struct buf name;
+    buf_init(&name, NAME_MAX);
+    buf_printf(&name, "%.*s/$upload/%.*s", SLICE_FMT(entity->name), SLICE_FMT(object->name));
+    open_path(o, entity->table, buf_view(&name));
+    buf_clear(&name);
+    buf_printf(&name, "%.*s_%.*s", SLICE_FMT(entity->name), SLICE_FMT(object->name));
+    open_operation(o, "post", entity->table, "upload", buf_view(&name),
+                   "how its object may be uploaded");
+    json_put_array(&o->w, "parameters");
+    write_key(o, entity);
+    write_parameter(o, "query", "form", "Answer with a form to post, instead of a PUT", "boolean");
+    json_close_array(&o->w);
+    json_form(&o->w, "'requestBody':{'content':{'application/json':{'schema':{'type':'object',"
+                     "'properties':{'type':{'type':'string'},'size':{'type':'integer'},"
+                     "'each':{'type':'string'}}}}}}");
+    json_form(&o->w,
+              "'responses':{'200':{'description':'Where to, and with which headers or "
+              "fields','content':{'application/json':{'schema':{'type':'object',"
+              "'properties':{'bucket':{'type':'string'},'key':{'type':'string'},"
+              "'method':{'enum':['PUT','POST']},'url':{'type':'string','format':'uri'},"
+              "'headers':{'type':'object','additionalProperties':{'type':'string'}},"
+              "'fields':{'type':'object','additionalProperties':{'type':'string'}},"
+              "'expiresIn':{'type':'integer'}},'required':['method','url','key']}}}}," PROBLEM
+              "}}");
+    json_close_object(&o->w);
+    buf_release(&name);
+}
+
+// What the server makes can only be read, and what is append only is created and read.
+static bool row_allowed(const struct entity_row *row, const struct model_entity *entity)
+{
+    bool get = strcmp(row->method, "get") == 0;
+    return get || (!entity->kept && (!entity->append_only || strcmp(row->method, "post") == 0));
+}
+
 static void write_entity(struct openapi *o, const struct model_entity *entity)
 {
     open_path(o, entity->table, entity->name);
-    for (size_t i = 0; i < COUNT_OF(entity_rows); i++)
-        write_row(o, &entity_rows[i], entity);
+    for (size_t i = 0; i < COUNT_OF(entity_rows); i++) {
+        if (row_allowed(&entity_rows[i], entity))
+            write_row(o, &entity_rows[i], entity);
+    }
     json_close_object(&o->w);
+    if (entity->softdelete != NULL && entity->guard == MODEL_ENFORCE)
+        write_undelete(o, entity);
+    const struct model_rules *rules = entity->table->model->rules_of;
+    for (size_t i = 0; i < rules->object_count; i++) {
+        if (rules->objects[i].entity == entity)
+            write_upload(o, &rules->objects[i]);
+    }
 }
 
 // ---- Patterns -----------------------------------------------------------------------------------
@@ -180,6 +266,12 @@ static void write_entity(struct openapi *o, const struct model_entity *entity)
 static void write_page_schema(struct openapi *o, const struct model_access *access)
 {
     bool several = access->entity_count > 1;
+    if (access->count) {
+        json_form(&o->w, "{'type':'object','properties':{'count':{'type':'integer'},"
+                         "'cursor':{'$ref':'#/components/schemas/Dolmen.Cursor'}},"
+                         "'required':['count','cursor']}");
+        return;
+    }
     json_form(&o->w, "{'type':'object','properties':{'items':{'type':'array','items':");
     if (several)
         json_form(&o->w, "{'anyOf':[");
@@ -233,7 +325,11 @@ static void write_pattern(struct openapi *o, const struct model_access *access)
     json_form(&o->w, "],'responses':{'200':{'description':'A page','content':{"
                      "'application/json':{'schema':");
     write_page_schema(o, access);
-    json_form(&o->w, "}}}," PROBLEM "}}}");
+    json_form(&o->w, "}");
+    if (!access->count)
+        json_form(&o->w, "'text/event-stream':{'schema':{'type':'string','description':%s}}",
+                  "The result and then its changes, as events: item, ready, put, remove, reset");
+    json_form(&o->w, "}}," PROBLEM "}}}");
     buf_release(&text);
 }
 
@@ -277,7 +373,7 @@ static const char common_schemas[] =
     "'required':['pointer','expected','actual','detail']}}},'required':['type','title','status']},"
     "'Dolmen.Operations':{'type':'array','minItems':1,'maxItems':100,'items':{"
     "'type':'object','properties':{"
-    "'op':{'enum':['create','replace','patch','delete','check','get']},"
+    "'op':{'enum':['create','replace','patch','delete','undelete','check','get']},"
     "'entity':{'type':'string'},'key':{'type':'object'},'item':{'type':'object'},"
     "'ifMatch':{'type':'string'},'ifNoneMatch':{'type':'string'}},"
     "'required':['op','entity'],'additionalProperties':false}},"
@@ -291,6 +387,9 @@ static const char common_components[] =
     "'schema':{'type':'string'}},'Location':{'description':'Where the entity is',"
     "'schema':{'type':'string','format':'uri-reference'}}},"
     "'responses':{'Problem':{'description':'What went wrong','content':{"
+    "'application/problem+json':{'schema':{'$ref':'#/components/schemas/Dolmen.Problem'}}}},"
+    "'Conflict':{'description':'Something else stands against it: it is there already, a value is "
+    "taken, or others refer to it','content':{"
     "'application/problem+json':{'schema':{'$ref':'#/components/schemas/Dolmen.Problem'}}}}}";
 
 static void write_info(struct openapi *o, const struct openapi_options *options)

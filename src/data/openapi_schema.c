@@ -5,9 +5,10 @@
 // may be null in all of them.
 #include "data/openapi_internal.h"
 
+#include "eval/validate.h"
 #include "guard/plain.h"
 #include "guard/projected.h"
-#include "guard/validate.h"
+#include "model/rules.h"
 #include "value/number.h"
 
 enum { NAME_MAX = 4096 };
@@ -89,9 +90,15 @@ static void write_range(struct openapi *o, const struct model_type *type, const 
 // is patched.
 enum form { FORM_READ, FORM_INPUT, FORM_PATCH };
 
+// What the server computes or counts: it is shown, and cannot be given.
+static bool is_kept(const struct model_attribute *attribute)
+{
+    return attribute->always || attribute->counted;
+}
+
 static bool is_required(const struct model_attribute *attribute, enum form form)
 {
-    if (form == FORM_PATCH || attribute->optional)
+    if (form == FORM_PATCH || attribute->optional || (form != FORM_READ && is_kept(attribute)))
         return false;
     return form == FORM_READ || (attribute->otherwise == NULL && !attribute->version);
 }
@@ -229,6 +236,15 @@ static void write_facts(struct openapi *o, const struct model_attribute *attribu
     }
     if (attribute->deprecated)
         json_put_flag(&o->w, "deprecated", true);
+    if (is_kept(attribute))
+        json_put_flag(&o->w, "readOnly", true);
+    if (attribute->pattern.len > 0) {
+        struct buf pattern;
+        buf_init(&pattern, LIMIT_MODEL_FILE);
+        buf_printf(&pattern, "^(?:%.*s)$", SLICE_FMT(attribute->pattern));
+        json_put_string(&o->w, "pattern", buf_view(&pattern));
+        buf_release(&pattern);
+    }
 }
 
 void openapi_type(struct openapi *o, const struct model_table *table, const struct model_type *type,
@@ -258,6 +274,33 @@ static void write_property(struct openapi *o, const struct model_entity *entity,
     openapi_type(o, entity->table, attribute->type, attribute);
 }
 
+// Links to the objects of an entity; what is written back with them is taken, and not looked at.
+static void write_objects(struct openapi *o, const struct model_entity *entity, enum form form)
+{
+    const struct model_rules *rules = entity->table->model->rules_of;
+    bool any = false;
+    for (size_t i = 0; i < rules->object_count; i++) {
+        const struct model_object *object = &rules->objects[i];
+        if (object->entity != entity)
+            continue;
+        if (!any)
+            json_form(&o->w, form == FORM_READ
+                                 ? "'$objects':{'type':'object','readOnly':true,'description':"
+                                   "'Links to its objects, for as long as the model says',"
+                                   "'properties':{"
+                                 : "'$objects':{'description':'Ignored','type':'object',"
+                                   "'properties':{");
+        any = true;
+        json_name_slice(&o->w, object->name);
+        json_form(&o->w,
+                  object->each == NULL
+                      ? "{'type':'string','format':'uri'}"
+                      : "{'type':'array','items':{'type':['string','null'],'format':'uri'}}");
+    }
+    if (any)
+        json_form(&o->w, "}}");
+}
+
 static void write_entity(struct openapi *o, const struct model_entity *entity, enum form form)
 {
     static const char *const suffixes[] = {"", "Input", "Patch"};
@@ -265,8 +308,11 @@ static void write_entity(struct openapi *o, const struct model_entity *entity, e
     json_form(&o->w, "'type':'object'");
     json_put_given(&o->w, "description", entity->doc);
     json_put_object(&o->w, "properties");
-    for (size_t i = 0; i < entity->attribute_count; i++)
-        write_property(o, entity, &entity->attributes[i]);
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        if (form == FORM_READ || !is_kept(&entity->attributes[i]))
+            write_property(o, entity, &entity->attributes[i]);
+    }
+    write_objects(o, entity, form);
     json_close_object(&o->w);
     write_required(o, entity->attributes, entity->attribute_count, form, NULL, NULL);
     if (form != FORM_READ && entity->unknown == MODEL_REJECT)

@@ -82,13 +82,25 @@ static bool apply_plan(struct api_call *call, const struct apply_model_request *
     // A plan that is impossible is refused before anything is read.
     if (!model_plan_allow(plan, true, &call->error) ||
         (request->newer.value && !model_plan_newer(call_shop(call), plan, &call->error)) ||
+        !model_plan_seeds(call_shop(call), plan, &call->error) ||
         !model_plan_look(call_shop(call), plan, most, false, &call->error) ||
-        !model_plan_allow(plan, request->force.value, &call->error))
+        !model_plan_allow(plan, request->force.value, &call->error) ||
+        !model_plan_removals(call_shop(call), plan, most, &call->error) ||
+        !model_plan_consent(plan, request->remove_items.value, &call->error))
         return false;
     for (size_t i = 0; i < plan->count; i++) {
         *changed |= !plan->targets[i].same && !plan->targets[i].underway;
         if (!apply_target(call, request, plan, &plan->targets[i]))
             return false;
+    }
+    // Those of a model that is not attached yet are put when it is.
+    for (size_t i = 0; i < plan->count; i++) {
+        struct model_target *target = &plan->targets[i];
+        if (target->seeds > 0 &&
+            !model_seed_table(call_shop(call), target->wanted->name, slice_str(plan->name),
+                              &target->seeds_made, &call->error))
+            return false;
+        *changed |= target->seeds_made > 0;
     }
     return true;
 }
@@ -122,7 +134,9 @@ static void run_diff(struct api_call *call, const void *decoded)
                                      request->version.value, plan, &call->error)
                   : model_plan_make(call_shop(call), request->file_name, request->model,
                                     request->prune.value, plan, &call->error) &&
-                        model_plan_look(call_shop(call), plan, most, true, &call->error);
+                        model_plan_seeds(call_shop(call), plan, &call->error) &&
+                        model_plan_look(call_shop(call), plan, most, true, &call->error) &&
+                        model_plan_removals(call_shop(call), plan, most, &call->error);
     if (ok) {
         struct json_writer w = call_writer(call);
         model_plan_json(&w, plan);
@@ -135,14 +149,14 @@ static void run_diff(struct api_call *call, const void *decoded)
 enum step apply_model_start(struct api_call *call, const void *decoded)
 {
     const struct apply_model_request *request = decoded;
-    return request->check_only.value ? model_call_later(call, LANE_LOOK, run_diff)
-                                     : model_call_later(call, LANE_APPLY, run_apply);
+    return request->check_only.value ? call_later(call, LANE_LOOK, run_diff)
+                                     : call_later(call, LANE_APPLY, run_apply);
 }
 
 enum step diff_model_start(struct api_call *call, const void *request)
 {
     (void)request;
-    return model_call_later(call, LANE_LOOK, run_diff);
+    return call_later(call, LANE_LOOK, run_diff);
 }
 
 // ---- Going back -------------------------------------------------------------------------------
@@ -255,5 +269,5 @@ static void run_abandon(struct api_call *call, const void *decoded)
 enum step abandon_model_start(struct api_call *call, const void *request)
 {
     (void)request;
-    return model_call_later(call, LANE_APPLY, run_abandon);
+    return call_later(call, LANE_APPLY, run_abandon);
 }

@@ -60,6 +60,29 @@ static void contents_json(struct json_writer *w, const struct model_table *model
     json_close_array(w);
 }
 
+// The rules that are being counted from items that were there before them.
+static void counting_json(struct api_call *call, struct json_writer *w, const struct table *table)
+{
+    if (table->pending_count == 0)
+        return;
+    json_put_array(w, "Counting");
+    for (size_t i = 0; i < table->pending_count; i++) {
+        const struct table_pending *pending = &table->pendings[i];
+        bool sources = pending->phase == PENDING_SOURCES;
+        struct table *walked =
+            engine_table(call_engine(call), sources ? pending->source : table->name);
+        json_open_object(w);
+        json_put_string(w, "Rule", pending->rule);
+        json_put_text(w, "Phase", sources ? "SOURCES" : "TARGETS");
+        json_put_integer(w, "Done", pending->done);
+        json_put_integer(w, "Total", walked == NULL ? 0 : walked->stats->items);
+        json_close_object(w);
+        if (walked != NULL)
+            table_release(walked);
+    }
+    json_close_array(w);
+}
+
 // The model that the table is about to get, or should have got.
 static bool is_gathering(const struct model_work *work)
 {
@@ -70,6 +93,8 @@ static const char *status_of(const struct table *table, const struct model_work 
 {
     if (table->guard == NULL && !is_gathering(work))
         return "FAILED"; // its text cannot be read
+    if (table->pending_count > 0 && (work->version == 0 || work->status == MODEL_ACTIVE))
+        return statuses[MODEL_APPLYING]; // its rules are being counted
     return statuses[work->version == 0 ? MODEL_ACTIVE : work->status];
 }
 
@@ -110,6 +135,16 @@ static void version_members(struct json_writer *w, const struct model_version *v
 }
 
 // One entry of the history, with its text.
+struct table *design_table(struct api_call *call, struct slice name)
+{
+    struct table *table = call_own_table(call, name);
+    if (table == NULL || table->guard != NULL)
+        return table;
+    (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
+                    SLICE_FMT(table->name));
+    return NULL;
+}
+
 static bool describe_version(struct api_call *call, const struct table *table, int64_t number)
 {
     struct model_version version;
@@ -156,8 +191,11 @@ enum step describe_model_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     if (work.version != 0)
         progress_json(&w, &work, env_now(engine_env(call_engine(call))));
+    counting_json(call, &w, table);
     if (table->guard != NULL)
         contents_json(&w, model_guard_table(table->guard));
+    if (table->guard != NULL && !sweeps_json(call, &w, table))
+        return STEP_FAILED;
     if (model_record_read(call_engine(call), table->model, &call->arena, &file, &text))
         json_put_string(&w, "Model", text);
     json_close_object(&w);

@@ -6,11 +6,8 @@
 #include "change/migration.h"
 #include "requests/requests_control.h"
 
-// Has `run` answer the call on a lane's thread: it reads whole tables, or waits for several
-// changes. It may write call->response, or set the call's error.
-enum step model_call_later(struct api_call *call, enum lane_kind lane,
-                           void (*run)(struct api_call *call, const void *request));
-
+// A table with a model; NULL with the error set.
+struct table *design_table(struct api_call *call, struct slice name);
 // The digest in the name of a text's record.
 struct slice model_digest(struct slice text_name);
 // An array of {"Key":…,"Text":…}.
@@ -23,5 +20,9 @@ void migration_run_dry(struct api_call *call, const struct apply_migration_reque
                        struct table *table, const struct migration *migration);
 // {"Digest":…,"Clean":…,"Tables":[…]}; the object is left open.
 void model_plan_json(struct json_writer *w, const struct model_plan *plan);
+
+// What is known of the rules that remove items, as the member "Sweeps" (retain.c).
+MUST_CHECK bool sweeps_json(struct api_call *call, struct json_writer *w,
+                            const struct table *table);
 
 #endif

@@ -242,7 +242,7 @@ static void run_apply(struct api_call *call, const void *decoded)
 enum step apply_migration_start(struct api_call *call, const void *decoded)
 {
     const struct apply_migration_request *request = decoded;
-    return model_call_later(call, request->dry_run.value ? LANE_LOOK : LANE_APPLY, run_apply);
+    return call_later(call, request->dry_run.value ? LANE_LOOK : LANE_APPLY, run_apply);
 }
 
 // ---- Describing -------------------------------------------------------------------------------

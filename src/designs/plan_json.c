@@ -19,6 +19,21 @@ static void change_json(struct json_writer *w, const struct model_change *change
     json_close_object(w);
 }
 
+void model_samples_json(struct json_writer *w, const char *name,
+                        const struct model_samples *samples)
+{
+    json_put_array(w, name);
+    for (size_t i = 0; i < samples->count; i++) {
+        json_open_object(w);
+        json_name(w, "Key");
+        json_item(w, samples->list[i].key);
+        if (samples->list[i].text.len > 0)
+            json_put_string(w, "Text", samples->list[i].text);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 static void look_json(struct json_writer *w, const struct model_target *target)
 {
     const struct model_look *look = &target->look;
@@ -41,6 +56,33 @@ static void look_json(struct json_writer *w, const struct model_target *target)
     json_close_object(w);
 }
 
+static void removals_json(struct json_writer *w, const struct model_target *target,
+                          struct buf *text)
+{
+    if (target->removal_count == 0)
+        return;
+    json_put_array(w, "Removals");
+    for (size_t i = 0; i < target->removal_count; i++) {
+        const struct model_removal *removal = &target->removals[i];
+        buf_clear(text);
+        model_removal_text(removal, text);
+        json_form(w, "{'RuleName':%s,'Rule':%.*s,'Entity':%.*s,'Items':%lld,'Due':%lld,'Text':%.*s",
+                  removal->rule->id, SLICE_FMT(removal->rule->text),
+                  SLICE_FMT(removal->rule->entity->name), (long long)removal->count.items,
+                  (long long)removal->count.due, SLICE_FMT(buf_view(text)));
+        json_put_array(w, "Samples");
+        for (size_t j = 0; j < removal->count.sample_count; j++) {
+            json_open_object(w);
+            json_name(w, "Key");
+            json_item(w, removal->count.samples[j].key);
+            json_close_object(w);
+        }
+        json_close_array(w);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 static void target_json(struct json_writer *w, const struct model_target *target)
 {
     struct buf text;
@@ -60,18 +102,12 @@ static void target_json(struct json_writer *w, const struct model_target *target
         json_put_integer(w, "MoreChanges", (int64_t)target->changes->lost);
     if (target->looked)
         look_json(w, target);
+    removals_json(w, target, &text);
+    if (target->seeds > 0)
+        json_form(w, "'Seeds':{'Total':%lld,'Missing':%lld,'Made':%lld}", (long long)target->seeds,
+                  (long long)target->seeds_missing, (long long)target->seeds_made);
     json_close_object(w);
     buf_release(&text);
-}
-
-static void note_json(struct json_writer *w, const struct model *model)
-{
-    struct buf note;
-    buf_init(&note, TEXT_MAX);
-    model_note(model, &note);
-    if (note.len > 0)
-        json_put_string(w, "Note", buf_view(&note));
-    buf_release(&note);
 }
 
 void model_plan_json(struct json_writer *w, const struct model_plan *plan)
@@ -81,7 +117,6 @@ void model_plan_json(struct json_writer *w, const struct model_plan *plan)
     for (size_t i = 0; i < plan->count; i++)
         target_json(w, &plan->targets[i]);
     json_close_array(w);
-    note_json(w, plan->model);
     if (plan->unnamed_count == 0)
         return;
     json_put_array(w, "UnnamedTables");

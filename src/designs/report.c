@@ -190,16 +190,11 @@ static void write_report(struct json_writer *w, const struct table *table,
 static void describe_report(struct api_call *call, const void *decoded)
 {
     const struct describe_model_report_request *request = decoded;
-    struct table *table = call_own_table(call, request->table_name);
+    struct table *table = design_table(call, request->table_name);
     struct model_look look = {.whole = false};
     struct arena arena;
     if (table == NULL)
         return;
-    if (table->guard == NULL) {
-        (void)error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Table %.*s has no model.",
-                        SLICE_FMT(table->name));
-        return;
-    }
     arena_init(&arena, REPORT_MEMORY);
     struct proposals *proposals = arena_zalloc(&arena, 1, sizeof(*proposals));
     uint64_t most = request->sample.set ? (uint64_t)request->sample.value : 0;
@@ -228,5 +223,5 @@ static void describe_report(struct api_call *call, const void *decoded)
 enum step describe_model_report_start(struct api_call *call, const void *decoded)
 {
     const struct describe_model_report_request *request = decoded;
-    return model_call_later(call, request->scan.value ? LANE_LOOK : LANE_REPORT, describe_report);
+    return call_later(call, request->scan.value ? LANE_LOOK : LANE_REPORT, describe_report);
 }

@@ -83,18 +83,31 @@ struct table *engine_table(struct engine *engine, struct slice name)
     return table;
 }
 
-void engine_tables(struct engine *engine, struct slice after,
-                   bool (*visit)(void *context, struct slice name), void *context)
+static void walk_tables(struct engine *engine, struct slice after, bool of_tenants,
+                        bool (*visit)(void *context, struct slice name), void *context)
 {
     ensure(pthread_rwlock_rdlock(&engine->catalog.lock) == 0);
     bool found;
     size_t at = position_of(&engine->catalog, after, &found);
     for (size_t i = at + (found ? 1 : 0); i < engine->catalog.count; i++) {
-        struct slice name = engine->catalog.tables[i]->name;
-        if (!table_name_hidden(name) && !visit(context, name))
+        const struct table *table = engine->catalog.tables[i];
+        bool shown = !of_tenants || (table->guard != NULL && table->guard->tenants);
+        if (shown && !table_name_hidden(table->name) && !visit(context, table->name))
             break;
     }
     ensure(pthread_rwlock_unlock(&engine->catalog.lock) == 0);
+}
+
+void engine_tables(struct engine *engine, struct slice after,
+                   bool (*visit)(void *context, struct slice name), void *context)
+{
+    walk_tables(engine, after, false, visit, context);
+}
+
+void engine_tables_of_tenants(struct engine *engine, struct slice after,
+                              bool (*visit)(void *context, struct slice name), void *context)
+{
+    walk_tables(engine, after, true, visit, context);
 }
 
 size_t engine_table_count(struct engine *engine)
@@ -137,6 +150,7 @@ void catalog_publish(struct engine *engine, struct slice name, struct table *nex
     }
     ensure(pthread_rwlock_unlock(&catalog->lock) == 0);
     table_release(before); // lives on as long as a request holds it
+    log_catalog_changed(engine);
 }
 
 void catalog_release(struct catalog *catalog)

@@ -4,6 +4,8 @@
 #include "engine/engine_internal.h"
 #include "engine/record.h"
 
+#include <stdlib.h>
+
 static bool give_trees(struct txn *txn, struct table *table)
 {
     bool is_new = table->tree == 0;
@@ -38,6 +40,8 @@ static bool give_trees(struct txn *txn, struct table *table)
         table->log = catalog_new_tree(txn);
     if (table->guard != NULL && table->guard->claims && table->claims == 0)
         table->claims = catalog_new_tree(txn);
+    if (table->guard != NULL && table->guard->notes && table->notes == 0)
+        table->notes = catalog_new_tree(txn);
     if (table->next != NULL && table->next_claims == 0)
         table->next_claims = catalog_new_tree(txn);
     if (table->ttl.attribute.len > 0 && table->ttl.tree == 0) {
@@ -112,6 +116,7 @@ static struct trees trees_of(const struct table *table)
     trees_add(&trees, table->ttl.tree);
     trees_add(&trees, table->claims);
     trees_add(&trees, table->next_claims);
+    trees_add(&trees, table->notes);
     for (size_t i = 0; i < table->index_count; i++)
         trees_add(&trees, table->indexes[i].tree);
     for (size_t i = 0; i < table->vector_count; i++)
@@ -161,7 +166,10 @@ static bool run_change(struct job *job, struct txn *txn)
     if (current != NULL)
         change->before = table_hold(current);
     change->after = next;
-    if (next != NULL && !(leave_out(next) && give_trees(txn, next)))
+    if (next != NULL &&
+        !(leave_out(next) && give_trees(txn, next) && pending_decide(txn, current, next)))
+        return error_budget(job->error);
+    if (!pending_follow(txn, change))
         return error_budget(job->error);
     if (current != NULL)
         leave(txn, change, current, next);
@@ -180,6 +188,8 @@ static void change_committed(struct job *job, struct engine *engine)
         catalog_publish(engine, change->name, NULL);
     if (next != NULL)
         catalog_publish(engine, next->name, table_hold(next));
+    for (size_t i = 0; i < change->other_count; i++)
+        catalog_publish(engine, change->others[i]->name, table_hold(change->others[i]));
     keeper_wake(engine);
 }
 
@@ -196,4 +206,9 @@ void table_change_release(struct table_change *change)
     table_release(change->after);
     change->before = NULL;
     change->after = NULL;
+    for (size_t i = 0; i < change->other_count; i++)
+        table_release(change->others[i]);
+    free(change->others);
+    change->others = NULL;
+    change->other_count = 0;
 }

@@ -8,6 +8,12 @@
 // hash table, a row for each value, which knows who of the part wants it and who gives it back; so
 // judging takes a look at each, and one look-up in the store.
 //
+// A claim may have an end (guard_claim.until_ms): its record has a mark that begins no key, the end
+// in milliseconds, and then the key. After that it is as if it were not there; before, whoever
+// claims the value with an end, too, repeats what has been done. A record under that time says when
+// to forget it, so that forgetting is a range scan and not a search; what was given back, or
+// claimed anew with another end, is let be.
+//
 // If there are many, the judge does the look-ups (judge.c), before the writer. That notes which
 // claims it changes, in a ring of hashes; what has changed since the judge looked is looked up
 // again.
@@ -19,7 +25,12 @@
 
 #include <stdio.h>
 
-enum { CLAIM_NAME_MAX = 512 };
+enum {
+    CLAIM_NAME_MAX = 512,
+    CLAIM_ENDS = 0xffffffff, // in the place of a tree
+    CLAIM_HEAD = 12,         // that, and the end
+    SWEEP = 256,             // claims that are forgotten at a time
+};
 
 // An action that gives a value back and does not claim it again.
 struct giver {
@@ -36,6 +47,7 @@ struct claim_row {
     struct giver *givers;
     bool read;          // the owner is known
     struct slice owner; // the tree key of the item that has it; empty if none does
+    bool ends;          // the owner's claim has an end, which has not come yet
 };
 
 struct ledger {
@@ -160,6 +172,11 @@ static void claim_key(struct txn *txn, tree_id tree, struct slice name)
     layout_tree_key(&txn->key, tree, name);
 }
 
+bool claim_ends(struct slice record)
+{
+    return record.len > CLAIM_HEAD && be32_get(record.ptr) == CLAIM_ENDS;
+}
+
 // Who has it, in the arena; empty if nobody has.
 static bool read_owner(struct txn *txn, struct claim_row *row, struct arena *arena,
                        struct error *error)
@@ -172,8 +189,14 @@ static bool read_owner(struct txn *txn, struct claim_row *row, struct arena *are
     claim_key(txn, row->tree, row->name);
     if (!txn_get(txn, buf_view(&txn->key), arena, &value, &found, error))
         return false;
+    struct slice owner = value.bytes;
+    row->ends = found && claim_ends(owner);
+    if (row->ends) {
+        found = (int64_t)be64_get(owner.ptr + 4) > env_now(&txn->engine->env);
+        owner = slice_of(owner.ptr + CLAIM_HEAD, owner.len - CLAIM_HEAD);
+    }
     if (found)
-        row->owner = arena_copy(arena, value.bytes);
+        row->owner = arena_copy(arena, owner);
     store_value_release(txn->engine->store, &value);
     row->read = !found || row->owner.ptr != NULL || error_budget(error);
     return row->read;
@@ -243,24 +266,32 @@ static bool taken(const struct claimant *self, size_t position, struct error *er
 }
 
 static bool judge_claim(struct txn *txn, struct arena *arena, const struct claimant *self,
-                        size_t position, struct error *error)
+                        size_t position, bool divisible, struct error *error)
 {
     struct claim_row *row = self->claims->rows[position];
+    bool ends = self->claims->list[position].until_ms > 0;
     if (row->first == self) {
         if (!read_owner(txn, row, arena, error))
             return false;
         if (row->owner.len == 0 || slice_equal(row->owner, self->key) || given_back(row))
             return true;
+        if (row->ends && ends) {
+            self->claims->repeats = row->owner;
+            return true;
+        }
+    } else if (ends && divisible) {
+        self->claims->repeats = row->first->key;
+        return true;
     }
     return taken(self, position, error);
 }
 
-bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *self,
+bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *self, bool divisible,
                   struct error *error)
 {
     const struct claims *claims = self->claims;
     for (size_t i = 0; i < claims->count; i++) {
-        if (!judge_claim(txn, arena, self, i, error))
+        if (!judge_claim(txn, arena, self, i, divisible, error))
             return false;
     }
     for (size_t i = 0; i < claims->release_count; i++) {
@@ -299,6 +330,26 @@ static void note_clash(struct txn *txn, const struct table *table)
     txn_record(txn, &clash);
 }
 
+// The claim in txn->key.
+static void put_claim(struct txn *txn, struct slice owner, int64_t until_ms)
+{
+    if (until_ms == 0) {
+        store_batch_put(txn->batch, buf_view(&txn->key), owner);
+        return;
+    }
+    uint8_t *record = store_batch_put_room(txn->batch, buf_view(&txn->key), CLAIM_HEAD + owner.len);
+    if (record == NULL)
+        return; // the batch fails
+    be32_put(record, CLAIM_ENDS);
+    be64_put(record + 4, (uint64_t)until_ms);
+    memcpy(record + CLAIM_HEAD, owner.ptr, owner.len);
+    uint8_t time[8];
+    be64_put(time, (uint64_t)until_ms);
+    meta_key(&txn->old_key, META_LAPSE, slice_of(time, sizeof(time)));
+    buf_slice(&txn->old_key, buf_view(&txn->key));
+    store_batch_put(txn->batch, buf_view(&txn->old_key), slice_of(NULL, 0));
+}
+
 void claims_take(struct txn *txn, const struct claimant *claimant)
 {
     const struct claims *claims = claimant->claims;
@@ -307,9 +358,41 @@ void claims_take(struct txn *txn, const struct claimant *claimant)
             continue;
         tree_id tree = claim_tree(claimant, i);
         claim_key(txn, tree, claims->list[i].name);
-        store_batch_put(txn->batch, buf_view(&txn->key), claimant->key);
+        put_claim(txn, claimant->key, claims->list[i].until_ms);
         note(txn, tree, claims->list[i].name);
     }
     if (claims->clashed)
         note_clash(txn, claimant->table);
+}
+
+// ---- Forgetting -------------------------------------------------------------------------------
+
+// Nobody is told: a claim whose end has come is as if it were not there already.
+static void forget(struct txn *txn, struct slice lapse)
+{
+    enum { TIME = 8 };
+    struct slice claim = slice_of(lapse.ptr + META_HEAD + TIME, lapse.len - META_HEAD - TIME);
+    struct store_value value;
+    struct store_error cause;
+    store_batch_delete(txn->batch, lapse);
+    if (store_get(txn->engine->store, NULL, claim, &value, &cause) != STORE_FOUND)
+        return;
+    if (claim_ends(value.bytes) && be64_get(value.bytes.ptr + 4) <= be64_get(lapse.ptr + META_HEAD))
+        store_batch_delete(txn->batch, claim);
+    store_value_release(txn->engine->store, &value);
+}
+
+bool claims_sweep(struct txn *txn)
+{
+    uint8_t lower[META_HEAD] = {0, 0, 0, TREE_META, META_LAPSE};
+    uint8_t upper[META_HEAD + 8] = {0, 0, 0, TREE_META, META_LAPSE};
+    be64_put(upper + META_HEAD, (uint64_t)env_now(&txn->engine->env));
+    struct store_cursor *cursor = store_cursor_open(
+        txn->engine->store, NULL, slice_of(lower, sizeof(lower)), slice_of(upper, sizeof(upper)));
+    size_t count = 0;
+    for (store_cursor_first(cursor); store_cursor_valid(cursor) && count < SWEEP;
+         store_cursor_next(cursor), count++)
+        forget(txn, store_cursor_key(cursor));
+    store_cursor_close(cursor);
+    return count == SWEEP;
 }

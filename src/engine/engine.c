@@ -25,7 +25,9 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
 {
     struct engine *engine = memory_zeroed(sizeof(*engine));
     engine->store = store;
+    env_ids_init(&engine->ids);
     engine->env = env;
+    engine->env.ids = &engine->ids;
     engine->index_copy_max = LIMIT_INDEX_COPY;
     engine->claims.seed = (uint64_t)(uintptr_t)engine; // clients do not know it
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
@@ -34,6 +36,7 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
         catalog_release(&engine->catalog);
         store_set_watch(store, NULL);
         health_release(engine);
+        env_ids_release(&engine->ids);
         free(engine);
         return NULL;
     }
@@ -52,6 +55,7 @@ void engine_close(struct engine *engine)
     catalog_release(&engine->catalog);
     store_close(engine->store);
     health_release(engine);
+    env_ids_release(&engine->ids);
     free(engine);
 }
 

@@ -77,6 +77,9 @@ MUST_CHECK struct table *engine_table(struct engine *engine, struct slice name);
 // `visit` returns false.
 void engine_tables(struct engine *engine, struct slice after,
                    bool (*visit)(void *context, struct slice name), void *context);
+// The same with those alone whose items belong to tenants.
+void engine_tables_of_tenants(struct engine *engine, struct slice after,
+                              bool (*visit)(void *context, struct slice name), void *context);
 size_t engine_table_count(struct engine *engine);
 
 // ---- Jobs --------------------------------------------------------------------------
@@ -159,12 +162,24 @@ enum write_flag {
     WRITE_BATCH = 1 << 7,  // PUT: one of many, which may bring items from elsewhere (for the guard)
     WRITE_JOINED = 1 << 8, // of the same part as the action before: see write_job.each
     WRITE_CLAIM = 1 << 9,  // a touch for the table's next guard alone: see guard.h
+    // DELETE: by a sweep (retain/retain.h), for good; nothing is done if the table has another
+    // model than the version that the action was made of.
+    WRITE_SWEPT = 1 << 10,
+    WRITE_UNSEEN = 1 << 11,  // CHECK: whoever asks may not read the item, so that there is none
+    WRITE_DERIVED = 1 << 12, // follows from the change of another item: see effects.c
 };
 
 static inline unsigned write_flag_if(bool is, enum write_flag flag)
 {
     return is ? (unsigned)flag : 0;
 }
+
+// What the items of one table cost that changed because of an action (effects.c).
+struct write_derived {
+    struct write_derived *next;
+    struct table *table; // the version that cost.indexes speaks of, with a reference
+    struct write_cost cost;
+};
 
 // What became of an action. The engine's to write; whoever fails an action before it is submitted
 // notes that here as well.
@@ -173,11 +188,13 @@ struct write_result {
     struct slice old_item; // VALUE_NONE if there was none or it is not wanted
     struct slice new_item;
     struct write_cost cost;
-    struct table *cost_table; // the version that cost.indexes speaks of, with a reference
+    struct table *cost_table;      // the version that cost.indexes speaks of, with a reference
+    struct write_derived *derived; // what follows from it, by table; NULL if nothing does
     int64_t collection_bytes; // size of the item collection after the write; -1 without local index
     enum error_code failure;  // ERR_NONE, or why this action failed (transactions)
     const char *failure_text;
     const void *failure_details; // see struct error
+    bool repeated;               // it was done before (guard_claim.until_ms), and not done again
     struct slice warnings;       // of the guard, lines of text; or empty
     const void *details;         // what they are about: see struct guard_write
 };
@@ -193,6 +210,7 @@ struct write_action {
     size_t update_size;                     // UPDATE: that counts as much as the item; or 0
     const struct guard *prepared;           // PUT: the guard that has completed the item, or NULL
     struct guard_settled settled;           // PUT: and what the item will probably come to then
+    struct slice sent;     // PUT: as the client sent it, if a guard has completed the item since
     struct slice if_match; // empty, or the digest that the item there must have (value/digest.h)
     size_t room;           // the owner's: bytes of its answer that this action is part of
     // Of a transaction: what is known to be wrong with it, or NULL. The others are judged all the
@@ -227,6 +245,7 @@ struct write_job {
     struct slice token;
     uint8_t digest[32];
     bool repeated; // out: this token has been executed before; nothing was written
+    const struct write_origin *origin; // who asks for it, for the guards; or NULL
     // NULL, or whether there is room for what will be told of an action, of which the images are
     // known now. On the writer's thread, before the action is done; else it fails with the error.
     bool (*room)(struct write_job *request, struct write_action *action, struct error *error);
@@ -244,7 +263,12 @@ struct write_job {
     uint64_t guarded;           // steps that guards have taken for that
     struct claimant *claimants; // of that part, and their claims; NULL if there are none
     struct ledger *ledger;
-    bool refused; // nothing more of it is done, because the engine is to stop
+    struct effects *effects; // what follows from that part; NULL if nothing does
+    struct slice collects;   // of touches: the rule whose notes the items take (pending.c)
+    bool restores;           // puts bring items back as they were stored: see guard_write.restored
+    bool waits;              // it is the keeper's: what is on disk is read where it stands
+    bool narrow;             // parts are single actions, because much follows from each
+    bool refused;            // nothing more of it is done, because the engine is to stop
 };
 
 // Judges what an action is about, and makes its key: of the item of a PUT, which must fit the
@@ -294,6 +318,14 @@ static inline bool work_spend(uint64_t *work, size_t bytes)
     return true;
 }
 
+// Spends the work of asking a guard whose an item is: about 50 ns for each template.
+enum { WORK_LOOK = 50 };
+static inline void work_spend_looks(uint64_t *work, const struct guard *guard)
+{
+    uint64_t cost = guard == NULL ? 0 : (uint64_t)guard->looks * WORK_LOOK;
+    *work -= cost < *work ? cost : *work;
+}
+
 // One view of the store for several reads (TransactGetItems); may be NULL everywhere.
 MUST_CHECK struct store_snapshot *engine_snapshot(struct engine *engine);
 void engine_snapshot_release(struct engine *engine, struct store_snapshot *snapshot);
@@ -319,8 +351,13 @@ struct page_request {
     struct slice after; // tree key to continue behind, or empty: see layout.h
     uint64_t limit;     // items to evaluate; 0 for no limit
     const struct expr_condition *filter;
-    bool fetch;      // local index: the table's whole item is wanted
-    bool consistent; // for the capacity of fetches only; every read is consistent
+    bool fetch;                      // local index: the table's whole item is wanted
+    bool consistent;                 // for the capacity of fetches only; every read is consistent
+    struct store_snapshot *snapshot; // the caller's, to read several pages of; or NULL
+    // Who reads, if bound to a tenant or by policies: what it may not read is passed over before
+    // anything counts it, as if it were not there, and hidden attributes are not there. NULL reads
+    // everything.
+    const struct write_origin *reader;
     // Called for each item that passes the filter; false stops with whatever error it set.
     bool (*emit)(void *context, struct slice item);
     void *context;
@@ -347,6 +384,9 @@ MUST_CHECK bool engine_page(struct engine *engine, struct page_request *page, st
 // Whether the key to continue behind (`after`) is one that this page could have ended at.
 enum page_place { PAGE_INSIDE, PAGE_OTHER_PARTITION, PAGE_OUTSIDE_RANGE, PAGE_OTHER_SEGMENT };
 enum page_place engine_page_admits(const struct page_request *page);
+// Where the keys of its items stand, before the filter: from `lower` up to but without `upper`,
+// both of which are written to. Keys are of the index, or of the table: see layout.h.
+void engine_page_bounds(const struct page_request *page, struct buf *lower, struct buf *upper);
 // Whether it can have one item at most: a partition without a sort key. Nothing is behind it, so
 // such a page has no key to continue from.
 static inline bool engine_page_is_single(const struct page_request *page)
@@ -377,6 +417,10 @@ struct table_change {
     // Out, a reference each for whoever releases the change: the versions before and after.
     struct table *before;
     struct table *after;
+
+    // The engine's own: next versions of other tables, whose counts the change concerns.
+    size_t other_count;
+    struct table **others;
 };
 
 // Prepares `job` for engine_submit. The caller sets job.done, name, alter and context.

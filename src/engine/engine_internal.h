@@ -5,6 +5,7 @@
 #ifndef ENGINE_INTERNAL_H
 #define ENGINE_INTERNAL_H
 
+#include "base/key_map.h"
 #include "base/worker.h"
 #include "engine/engine.h"
 #include "engine/layout.h"
@@ -91,6 +92,8 @@ struct change_log {
     _Atomic uint64_t visible;     // the last sequence that is committed
     _Atomic int64_t visible_time; // and its time
     _Atomic int64_t promised;     // the latest time that was told as a moment
+    uint64_t touched; // the writer's: log_bit() of the logs that the batch has entries of
+    const struct log_listener *_Atomic listeners[2]; // by enum log_ear; or NULL
 };
 
 // The last claims that were changed, as hashes: the writer's. See claims.c.
@@ -120,7 +123,8 @@ struct judge {
 
 struct engine {
     struct store *store;
-    struct env env;
+    struct env env;     // as given, and with ids:
+    struct env_ids ids; // in order
     struct health health;
     struct catalog catalog;
     struct queue queue;
@@ -293,6 +297,7 @@ enum {
     META_TOKEN = 'I',    // + client request token -> time, digest
     META_PROBE = 'P',    // -> nothing: written to see whether the store takes writes again
     META_EXPIRY = 'X',   // + time, token -> nothing: when to forget it
+    META_LAPSE = 'L',    // + time, key of a claim with that end -> nothing: when to forget it
     META_RECORD = 'R',   // + name -> what the API keeps there
     META_SEQUENCE = 'S', // -> the last sequence of the change log, and its time: see log.c
 };
@@ -311,6 +316,8 @@ void log_append(struct txn *txn, const struct table *table, const struct change 
                 bool expired);
 void log_before_commit(struct txn *txn);
 void log_after_commit(struct engine *engine, bool committed);
+// The catalog has another version of a table.
+void log_catalog_changed(struct engine *engine);
 
 // ---- Time to live (ttl.c) -----------------------------------------------------------------
 
@@ -362,8 +369,15 @@ struct claims {
     size_t next_count;        // of the claims, the last ones: of the table's next guard
     size_t next_releases;     // and of the releases
     bool clashed;             // another item has one of the next guard's
+    struct slice repeats;     // the key of the item that did before what the action does; or empty
     struct claim_row **rows;  // by position in list, once they are in a ledger
     struct claim_row **given; // by position in releases; NULL for what is claimed again
+};
+
+// What a plan was before effects changed it.
+struct plan_own {
+    struct image after;
+    struct claims claims;
 };
 
 // What an action comes to: the item that it found, and the one that it makes of it.
@@ -374,11 +388,27 @@ struct plan {
     struct image after;
     int64_t collection; // bytes before the write
     struct claims claims;
-    struct error error; // ERR_NONE, or why the action fails
-    bool opened;        // table and item are there
-    bool made;          // and so is the rest
-    bool aside;         // by the judge: to be confirmed by the writer
+    struct error error;   // ERR_NONE, or why the action fails
+    struct plan_own *own; // NULL unless an effect has changed it
+    // What policies of the table leave of it to whoever asks: see plan_seen(). `taken` is the image
+    // that a put or an update must not know of; `before` is none then.
+    bool unseen;
+    struct slice veiled; // the old image without what is hidden; VALUE_NONE if nothing is
+    struct slice taken;
+    bool opened; // table and item are there
+    bool made;   // and so is the rest
+    bool aside;  // by the judge: to be confirmed by the writer
 };
+
+// The old image as whoever asks may know it.
+static inline struct slice plan_seen(const struct plan *plan)
+{
+    return plan->unseen ? VALUE_NONE : plan->veiled.len > 0 ? plan->veiled : plan->before.item;
+}
+
+// A copy of an item as whoever asks may know it; *out is left as it is if that is nothing.
+MUST_CHECK bool guard_show(const struct guard *guard, const struct write_job *request,
+                           struct slice item, struct slice *out, struct error *error);
 
 // Begins a plan: finds the table and reads the item.
 void plan_open(struct txn *txn, struct write_job *request, struct write_action *action,
@@ -390,6 +420,27 @@ MUST_CHECK bool plan_make(struct txn *txn, struct write_job *request, struct wri
 MUST_CHECK bool plan_confirm(struct txn *txn, struct write_job *request,
                              const struct write_action *action, const struct plan *plan);
 void plan_drop(struct txn *txn, struct plan *plan);
+
+// Another image of an item, because of what happened to others. VALUE_NONE removes it.
+struct plan_change {
+    struct slice item;
+    bool put; // see struct guard_affected
+    bool for_good;
+};
+// Gives a plan that is made that image, as the table's guard completes it. False with the error
+// set, or without one if txn->steps is over.
+MUST_CHECK bool plan_affect(struct txn *txn, struct write_job *request, struct write_action *action,
+                            struct plan *plan, const struct plan_change *change,
+                            struct error *error);
+// Takes that back.
+void plan_restore(struct plan *plan);
+
+// Adds what a derived action cost to the bill of the one that it follows from; and forgets the
+// bill.
+void write_bill_add(struct write_job *request, struct write_action *cause,
+                    struct write_action *derived);
+void write_bill_drop(struct write_action *action);
+
 // The bytes of items that the action reads or makes: what counts towards the size of a transaction.
 size_t plan_weight(const struct write_action *action, const struct plan *plan);
 
@@ -403,10 +454,130 @@ MUST_CHECK bool image_copy(struct arena *arena, struct slice item, struct slice 
 
 // ---- Guards (guard.c, claims.c) ------------------------------------------------------------
 
+// Whether whoever asks may write the item at all, by its key: nothing has been read yet. A check of
+// what it may not read becomes WRITE_UNSEEN.
+MUST_CHECK bool guard_admit(const struct write_job *request, const struct table *table,
+                            struct write_action *action, struct error *error);
+// Who asks: the server itself if nobody is named.
+const struct write_origin *origin_of(const struct write_job *request);
 // Has the table's guard complete and judge the new image. `claims` is what came out.
 MUST_CHECK bool guard_judge(struct txn *txn, struct write_job *request, struct write_action *action,
                             const struct table *table, struct slice before, struct slice *after,
                             struct claims *claims, struct error *error);
+
+// The same for an image that follows from another change (plan_affect).
+MUST_CHECK bool guard_judge_affected(struct txn *txn, struct write_job *request,
+                                     struct write_action *action, const struct plan *plan,
+                                     const struct plan_change *change, struct slice *after,
+                                     struct claims *claims, struct error *error);
+
+// ---- Parts (write.c) and what follows from them (effects.c) -------------------------------------
+
+// One item of a part: an action of the client's and its plan, or what follows from one.
+struct member {
+    struct write_action *action;
+    struct plan *plan;
+    size_t cause;              // the position of the client's action
+    bool derived;              // it follows from that
+    bool ended;                // it was told of its end,
+    unsigned tellings;         // so often,
+    struct slice told_of;      // of this image,
+    struct effect_batch *told; // from which this followed
+};
+
+// A number that stands in for an item.
+struct effect_note {
+    struct slice key; // tree key
+    struct slice before;
+    struct slice after; // VALUE_NONE, or an N
+};
+
+struct effect_batch;
+
+// All in the request's arena, but for what plans hold.
+struct effects {
+    size_t count; // members: the part's actions first, in their order
+    size_t capacity;
+    struct member **members;
+    size_t note_count;
+    size_t note_capacity;
+    struct effect_note **notes;
+    struct error error; // why the part fails, and which action is to blame
+    size_t blamed;
+
+    // Private.
+    struct key_map by_key;
+    struct key_map by_note;
+    struct effect_batch *first;
+    struct effect_batch **end;
+    size_t bytes;
+    size_t named;  // effects so far; several may be about one item
+    uint64_t from; // steps that were taken before
+};
+
+// What is planned and applied as one: a transaction whole, a statement of a batch alone, otherwise
+// as many actions as a group has room for, none of them on the item of another. The next part sees
+// what this one has put into the batch.
+struct part {
+    struct write_action *actions;
+    struct plan *plans;
+    size_t count;
+};
+
+enum effects_end {
+    EFFECTS_DONE,   // request->effects has what follows, or why it cannot be; NULL if nothing does
+    EFFECTS_LATER,  // it takes long, or must be read from disk: the judge goes first
+    EFFECTS_ALONE,  // it has to read what the batch may have changed: in a batch of its own
+    EFFECTS_NARROW, // too much follows from the part: it has to be smaller
+};
+// Draws the consequences of a part whose actions are planned.
+MUST_CHECK enum effects_end effects_run(struct txn *txn, struct write_job *request,
+                                        const struct part *part);
+// Forgets them, and gives the plans of the part back the images that they had.
+void effects_drop(struct txn *txn, struct write_job *request);
+// Brings the notes up to date.
+void effects_apply_notes(struct txn *txn, const struct effects *effects);
+
+// Does all of a request in the batch at hand, for jobs of the engine's own that run alone.
+MUST_CHECK bool write_at_once(struct txn *txn, struct write_job *request);
+
+// ---- Repetition (repeat.c) ---------------------------------------------------------------
+
+// Once the claims of a part are judged: the key of the item that did before what the action at
+// *which does; empty if none did.
+struct slice repeat_of(const struct write_job *request, const struct part *part, size_t *which);
+// Answers the part as the first was.
+MUST_CHECK bool repeat_part(struct txn *txn, struct write_job *request, const struct part *part,
+                            size_t which);
+
+// ---- Counting anew (pending.c) -----------------------------------------------------------
+
+const struct table_pending *pending_of(const struct table *table, struct slice rule);
+
+enum pending_way {
+    PENDING_NOT,  // as always
+    PENDING_DROP, // it will be met, or taken
+    PENDING_NOTE, // to the note alone
+};
+// What becomes of an effect on a table, by the tree keys of the item that it comes from and of the
+// one that it is about.
+enum pending_way pending_way(const struct table *table, const struct guard_effect *effect,
+                             struct slice source, struct slice target);
+// Which rules of the next version's guard have to be counted.
+MUST_CHECK bool pending_decide(struct txn *txn, const struct table *current, struct table *next);
+// What a change of a table means for the counts of others, whose sources stand in it: they are
+// counted anew if nobody said what became of those for a while. The next versions of the others, to
+// be published with the table's own, go to the change.
+MUST_CHECK bool pending_follow(struct txn *txn, struct table_change *change);
+// Does what can be done; false if something failed. The keeper only.
+MUST_CHECK bool pending_work(struct engine *engine, bool (*stops)(struct engine *engine));
+
+// Whether the thread may wait for the disk: the writer does not, unless the judge has been there,
+// or that would bring nothing nearer.
+static inline bool may_wait(const struct txn *txn, const struct write_job *request)
+{
+    return txn->aside || request->tries > 0 || request->waits || store_remote(txn->engine->store);
+}
 
 // One action of a request, as far as claims are concerned.
 struct claimant {
@@ -424,11 +595,16 @@ MUST_CHECK bool ledger_read(struct txn *txn, struct ledger *ledger, struct arena
 // The writer forgets what has changed since the judge looked it up; false if that is not known any
 // more.
 MUST_CHECK bool ledger_catch_up(const struct engine *engine, struct ledger *ledger);
-// Judges the claims of one action beside those of all others in its ledger.
+// Judges the claims of one action beside those of all others in its ledger. If the part can be done
+// action by action, one that does what another of it does repeats that one; else it fails.
 MUST_CHECK bool claims_judge(struct txn *txn, struct arena *arena, const struct claimant *self,
-                             struct error *error);
+                             bool divisible, struct error *error);
 // What the batch has changed of claims is committed, or will not be.
 void claims_settled(struct engine *engine);
+// Whether a claim's record has an end.
+bool claim_ends(struct slice record);
+// Forgets claims whose end has come, a bounded number at a time; true if there may be more.
+bool claims_sweep(struct txn *txn);
 // Brings the table's claims up to date: first for all actions what is given back, then what is
 // claimed.
 void claims_release(struct txn *txn, const struct claimant *claimant);

@@ -57,24 +57,6 @@ static bool read_notes(struct history *history)
 
 // ---- Opening ------------------------------------------------------------------------
 
-static bool read_sequence(struct history *history, struct error *error)
-{
-    struct store_value value;
-    struct store_error cause;
-    switch (meta_get(history->engine->store, history->snapshot, META_SEQUENCE, slice_of(NULL, 0),
-                     &value, &cause)) {
-    case STORE_FAILED:
-        return engine_store_failed(error, &cause);
-    case STORE_ABSENT:
-        return true;
-    case STORE_FOUND:
-        break;
-    }
-    history->sequence = be64_get(value.bytes.ptr);
-    store_value_release(history->engine->store, &value);
-    return true;
-}
-
 struct history *history_open(struct engine *engine, struct table *table, int64_t at_ms,
                              const struct history_limits *limits, struct error *error)
 {
@@ -91,7 +73,7 @@ struct history *history_open(struct engine *engine, struct table *table, int64_t
     history->snapshot = store_snapshot_take(engine->store);
     ensure_memory(history->snapshot);
     history->cursor = layout_tree_cursor(engine->store, history->snapshot, table->tree);
-    if (!read_sequence(history, error)) {
+    if (!engine_snapshot_sequence(engine, history->snapshot, &history->sequence, error)) {
         history_close(history);
         return NULL;
     }

@@ -1,6 +1,7 @@
-// The keeper: long work in small pieces. It looks for indexes to backfill or to remove, trees to
-// empty and tokens to forget, and asks the writer for one bounded piece after the other, so that
-// requests run in between. Progress is written with each piece: after a crash it goes on.
+// The keeper: long work in small pieces. It looks for indexes to backfill or to remove, rules to
+// count anew (pending.c), trees to empty, tokens and claims to forget, and asks the writer for one
+// bounded piece after the other, so that requests run in between. Progress is written with each
+// piece: after a crash it goes on.
 //
 // Backfill: the index has entries for exactly the items below its mark (`backfilled`). A piece
 // reads items from the mark on, writes their entries and moves the mark, all in one batch; live
@@ -18,7 +19,7 @@ enum {
     PIECE_BYTES = 256 << 10, // and their size
     RANGE_DELETE_FROM =
         4096,         // fewer keys (of PIECE_BYTES) are deleted one by one: ranges slow reads
-    SWEEP_MS = 60000, // how often tokens and space are looked at without being woken
+    SWEEP_MS = 60000, // how often tokens, claims and space are looked at without being woken
     SOON_MS = 1000,   // after a failure
     RARE_AFTER = 10,  // tries, a second apart, after which failed work is tried as rarely
 };
@@ -317,9 +318,11 @@ static void discard_tree(struct engine *engine, tree_id tree)
     store_discard(engine->store, slice_of(lower, 4), slice_of(upper, 4));
 }
 
-static bool sweep_tokens(struct job *job, struct txn *txn)
+static bool sweep_ended(struct job *job, struct txn *txn)
 {
-    ((struct piece *)job)->more = token_sweep(txn);
+    bool tokens = token_sweep(txn);
+    bool claims = claims_sweep(txn);
+    ((struct piece *)job)->more = tokens || claims;
     return true;
 }
 
@@ -432,6 +435,7 @@ static bool work(struct engine *engine)
     if (!health_writable(engine) && !run_piece(engine, &piece, probe_store, NULL))
         return false;
     bool all = work_on_indexes(engine);
+    all = pending_work(engine, is_stopping) && all;
     while (!is_stopping(engine) && (piece.tree = tree_to_empty(engine)) != 0) {
         discard_tree(engine, piece.tree);
         if (!run_piece(engine, &piece, empty_tree, NULL))
@@ -439,7 +443,7 @@ static bool work(struct engine *engine)
     }
     reclaim(engine);
     do {
-        if (!run_piece(engine, &piece, sweep_tokens, NULL))
+        if (!run_piece(engine, &piece, sweep_ended, NULL))
             return false;
     } while (piece.more && !is_stopping(engine));
     return all;

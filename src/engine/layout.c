@@ -282,13 +282,34 @@ bool record_refers(struct slice record)
     return record_item(record).ptr[0] == REFERENCE;
 }
 
-// The entry's key ends in the item's, which has the hash of its partition key before it.
-void layout_referred_key(struct buf *out, const struct table *table, const struct index *index,
-                         struct slice entry_key, struct slice record)
+struct slice layout_entry_keys(const struct index *index, struct slice entry_key)
 {
     struct slice rest = slice_of(entry_key.ptr + LAYOUT_PREFIX, entry_key.len - LAYOUT_PREFIX);
     for (size_t i = 0; i < index->keys.hash_count + index->keys.range_count; i++)
         (void)key_skip(&rest, index->keys.parts[i].type);
+    return rest;
+}
+
+void layout_bare_key(struct value_builder *builder, const struct table *table, struct slice keys)
+{
+    struct buf value;
+    buf_init(&value, 1 << 16);
+    value_open_map(builder);
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++) {
+        buf_clear(&value);
+        key_decode(&keys, table->keys.parts[i].type, &value);
+        value_name(builder, table->keys.parts[i].name);
+        value_put(builder, buf_view(&value));
+    }
+    (void)value_close(builder);
+    buf_release(&value);
+}
+
+// The entry's key ends in the item's, which has the hash of its partition key before it.
+void layout_referred_key(struct buf *out, const struct table *table, const struct index *index,
+                         struct slice entry_key, struct slice record)
+{
+    struct slice rest = layout_entry_keys(index, entry_key);
     struct slice reference = record_item(record);
     ensure(reference.len == 1 + LAYOUT_PREFIX - LAYOUT_TREE);
     put_tree(out, table->tree);

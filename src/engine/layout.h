@@ -18,6 +18,9 @@ enum {
     LAYOUT_PREFIX = 12, // tree and hash
 };
 
+// A tree that nothing is ever in: tree ids never reach it.
+#define LAYOUT_NOWHERE UINT32_MAX
+
 // Makes `out` the key that has these bytes behind the tree.
 void layout_tree_key(struct buf *out, tree_id tree, struct slice rest);
 
@@ -66,6 +69,11 @@ void record_refer(struct buf *out, struct slice tree_key, size_t size);
 bool record_refers(struct slice record);
 void layout_referred_key(struct buf *out, const struct table *table, const struct index *index,
                          struct slice entry_key, struct slice record);
+
+// Builds the bare key of an item out of what stands behind tree and hash in its tree key.
+void layout_bare_key(struct value_builder *builder, const struct table *table, struct slice keys);
+// The part of an index entry's key that is the table's.
+struct slice layout_entry_keys(const struct index *index, struct slice entry_key);
 
 // The first and the end (exclusive) key of a tree.
 void layout_tree_bounds(tree_id tree, uint8_t lower[4], uint8_t upper[4]);

@@ -86,6 +86,7 @@ void log_append(struct txn *txn, const struct table *table, const struct change 
     uint8_t key[LOG_KEY];
     log_key(key, table->log, ++txn->engine->log.last);
     txn_put(txn, slice_of(key, sizeof(key)), &txn->record);
+    txn->engine->log.touched |= log_bit(table->log);
 }
 
 void log_before_commit(struct txn *txn)
@@ -104,11 +105,35 @@ void log_before_commit(struct txn *txn)
 // The sequences of a batch that failed are not given out again: a crash could bring it back.
 void log_after_commit(struct engine *engine, bool committed)
 {
+    uint64_t touched = engine->log.touched;
+    engine->log.touched = 0;
     if (!committed)
         return;
     // The time first: whoever sees the sequence must see a time that is not before its entry's.
     atomic_store_explicit(&engine->log.visible_time, engine->log.time_ms, memory_order_relaxed);
-    atomic_store_explicit(&engine->log.visible, engine->log.last, memory_order_release);
+    atomic_store_explicit(&engine->log.visible, engine->log.last, memory_order_seq_cst);
+    for (size_t ear = 0; touched != 0 && ear < LOG_EARS; ear++) {
+        const struct log_listener *listener = atomic_load(&engine->log.listeners[ear]);
+        if (listener != NULL)
+            listener->heard(listener->context, touched);
+    }
+}
+
+_Static_assert(LOG_EARS == COUNT_OF(((struct change_log *)NULL)->listeners), "a place for each");
+
+void engine_log_listen(struct engine *engine, enum log_ear ear, const struct log_listener *listener)
+{
+    atomic_store(&engine->log.listeners[ear], listener);
+}
+
+// Whoever listens compares his list with the catalog.
+void log_catalog_changed(struct engine *engine)
+{
+    for (size_t ear = 0; ear < LOG_EARS; ear++) {
+        const struct log_listener *listener = atomic_load(&engine->log.listeners[ear]);
+        if (listener != NULL)
+            listener->catalog(listener->context);
+    }
 }
 
 bool log_load(struct engine *engine, struct store_error *error)
@@ -157,6 +182,25 @@ int64_t engine_log_moment(struct engine *engine)
 uint64_t engine_sequence(struct engine *engine)
 {
     return atomic_load_explicit(&engine->log.visible, memory_order_acquire);
+}
+
+bool engine_snapshot_sequence(struct engine *engine, struct store_snapshot *snapshot, uint64_t *out,
+                              struct error *error)
+{
+    struct store_value value;
+    struct store_error cause;
+    *out = 0;
+    switch (meta_get(engine->store, snapshot, META_SEQUENCE, slice_of(NULL, 0), &value, &cause)) {
+    case STORE_FAILED:
+        return engine_store_failed(error, &cause);
+    case STORE_ABSENT:
+        return true;
+    case STORE_FOUND:
+        break;
+    }
+    *out = be64_get(value.bytes.ptr);
+    store_value_release(engine->store, &value);
+    return true;
 }
 
 // ---- Reading ------------------------------------------------------------------------

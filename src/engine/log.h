@@ -27,6 +27,27 @@ MUST_CHECK bool log_entry_read(struct slice key, struct slice value, struct log_
 
 // The sequence of the newest write that is visible; all later ones are greater.
 uint64_t engine_sequence(struct engine *engine);
+// The newest one that a snapshot has seen.
+MUST_CHECK bool engine_snapshot_sequence(struct engine *engine, struct store_snapshot *snapshot,
+                                         uint64_t *out, struct error *error);
+
+// Who wants to hear of commits. Both are called on the writer's thread and must not block: `heard`
+// with the log_bit() of each log that has new entries, which can be read now; `catalog` when a
+// table was made, changed or deleted. One listener at each ear; before it goes, NULL takes its
+// place, and the engine has to be idle or the listener to stay where it is.
+struct log_listener {
+    void *context;
+    void (*heard)(void *context, uint64_t logs);
+    void (*catalog)(void *context);
+};
+enum log_ear { LOG_EAR_CONSUMERS, LOG_EAR_LIVE, LOG_EARS };
+void engine_log_listen(struct engine *engine, enum log_ear ear,
+                       const struct log_listener *listener);
+
+static inline uint64_t log_bit(tree_id log)
+{
+    return UINT64_C(1) << (log & 63);
+}
 
 // The time of the change logs: the clock's, but never earlier than that of the newest entry. It
 // does not step back if the clock does, also not over a restart, so entries are in the order of

@@ -37,6 +37,8 @@ bool plan_read(struct txn *txn, struct write_job *request, const struct write_ac
                struct plan *plan, struct error *error)
 {
     bool found;
+    if (action->flags & WRITE_UNSEEN)
+        return true;
     if (!txn_get(txn, action->key, request->arena, &plan->pin, &found, error))
         return false;
     if (found)
@@ -54,24 +56,98 @@ static bool matches(const struct write_action *action, struct slice before)
     return before.len > 0 && slice_equal(action->if_match, slice_of(digest, sizeof(digest)));
 }
 
+// ---- Policies ------------------------------------------------------------------------------
+
+// Whether whoever asks is bound in what the action does. What follows from it is the server's.
+static bool is_bound(const struct write_job *request, const struct write_action *action,
+                     const struct plan *plan)
+{
+    return !(action->flags & WRITE_DERIVED) && guard_binds(plan->table->guard, request->origin);
+}
+
+// A condition that reads what is hidden would tell of it, and an update would move it.
+static bool refuse_hidden(const struct write_action *action, const struct guard_veil *veil,
+                          struct error *error)
+{
+    for (size_t i = 0; i < veil->count; i++) {
+        struct slice name = veil->names[i];
+        bool asked = action->condition != NULL && expr_condition_mentions(action->condition, name);
+        if (asked || (action->kind == WRITE_UPDATE && action->update != NULL &&
+                      expr_update_reads(action->update, name)))
+            return error_set(error, ERR_ACCESS_DENIED,
+                             "Policies of the model do not allow you to read \"%.*s\", which the "
+                             "%s of the request does",
+                             SLICE_FMT(name), asked ? "condition" : "update");
+    }
+    return true;
+}
+
+// Finds out what of the old image whoever asks may know. A put or an update of an item that it may
+// not know of goes on as if there were none, up to its end.
+static bool look(struct write_job *request, const struct write_action *action, struct plan *plan,
+                 struct error *error)
+{
+    struct guard_veil veil;
+    if (plan->before.item.len == 0 || !is_bound(request, action, plan))
+        return true;
+    switch (guard_sight(plan->table->guard, request->origin, plan->before.item, &veil)) {
+    case GUARD_SEES_ALL:
+        return true;
+    case GUARD_SEES_NOTHING:
+        plan->unseen = true;
+        if (action->kind == WRITE_PUT || action->kind == WRITE_UPDATE) {
+            plan->taken = plan->before.item;
+            plan->before = (struct image){.item = VALUE_NONE};
+        }
+        return true;
+    case GUARD_SEES_PART:
+        break;
+    }
+    if (!refuse_hidden(action, &veil, error))
+        return false;
+    plan->veiled = guard_veiled(&veil, plan->before.item, request->arena);
+    return plan->veiled.len > 0 || error_budget(error);
+}
+
+// Whether whoever asks may do it. `made` is the new image before the guard has completed it.
+static bool permit(const struct write_job *request, const struct write_action *action,
+                   const struct plan *plan, struct slice made, struct error *error)
+{
+    if (action->kind == WRITE_CHECK || !is_bound(request, action, plan) ||
+        (action->kind == WRITE_DELETE && plan->before.item.len == 0))
+        return true;
+    struct guard_ask ask = {
+        .origin = request->origin,
+        .before = plan->before.item,
+        .after = plan->after.item,
+        .sent = action->kind == WRITE_PUT && action->sent.len > 0 ? action->sent : made,
+        .removes = action->kind == WRITE_DELETE,
+        .taken = plan->taken.len > 0,
+    };
+    return plan->table->guard->ops->permit(plan->table->guard, &ask, error);
+}
+
+// ---- Conditions ----------------------------------------------------------------------------
+
 // What a condition that fails costs, and what it shows.
 static bool note_old(struct write_job *request, struct write_action *action,
                      const struct plan *plan, struct error *error)
 {
     size_t brought = action->kind == WRITE_PUT ? value_item_size(action->item) : 0;
-    action->out.cost.table = write_units(brought > plan->before.size ? brought : plan->before.size);
+    size_t before = plan->unseen ? 0 : plan->before.size;
+    action->out.cost.table = write_units(brought > before ? brought : before);
     return !(action->flags & WRITE_OLD_ON_FAILURE) || (action->flags & WRITE_INSERT) ||
-           image_copy(request->arena, plan->before.item, &action->out.old_item, error);
+           image_copy(request->arena, plan_seen(plan), &action->out.old_item, error);
 }
 
 static bool judge_condition(struct txn *txn, struct write_job *request, struct write_action *action,
                             struct plan *plan, struct error *error)
 {
     bool holds = action->condition == NULL ||
-                 expr_condition_eval(action->condition, plan->before.item, &txn->steps);
+                 expr_condition_eval(action->condition, plan_seen(plan), &txn->steps);
     if (steps_over(&txn->steps))
         return false;
-    if (holds && matches(action, plan->before.item))
+    if (holds && matches(action, plan_seen(plan)))
         return true;
     if (!note_old(request, action, plan, error))
         return false;
@@ -146,9 +222,13 @@ static bool make_after(struct txn *txn, struct write_job *request,
         plan->after = plan->before;
         return true;
     case WRITE_DELETE:
-        // Somebody may have given it more time since it was found.
-        if ((action->flags & WRITE_EXPIRED) &&
-            !ttl_expired(plan->table, image_keys(plan->before), env_now(&txn->engine->env) / 1000))
+        // Somebody may have given it more time since it was found; or taken the rule back.
+        // What nobody may know of is not there to be deleted.
+        if (plan->unseen ||
+            ((action->flags & WRITE_EXPIRED) && !ttl_expired(plan->table, image_keys(plan->before),
+                                                             env_now(&txn->engine->env) / 1000)) ||
+            ((action->flags & WRITE_SWEPT) &&
+             !slice_equal(plan->table->model, action->table->model)))
             plan->after = plan->before;
         break;
     }
@@ -160,6 +240,8 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
                         struct plan *plan, struct error *error)
 {
     struct slice made = plan->after.item;
+    if (plan->unseen && action->kind == WRITE_DELETE)
+        return true;
     if (!guard_judge(txn, request, action, plan->table, plan->before.item, &plan->after.item,
                      &plan->claims, error)) {
         // A version that is not the stored one is a condition, too.
@@ -170,8 +252,41 @@ static bool guard_after(struct txn *txn, struct write_job *request, struct write
     bool same = plan->after.item.ptr == made.ptr && plan->after.item.len == made.len;
     bool judged = same && (action->kind != WRITE_UPDATE || plan->table->model.len == 0 ||
                            made.ptr == plan->before.item.ptr);
-    return judged ||
-           ((same || judge_size(plan, "", error)) && judge_keys(txn, request, plan, error));
+    return (judged ||
+            ((same || judge_size(plan, "", error)) && judge_keys(txn, request, plan, error))) &&
+           permit(request, action, plan, made, error);
+}
+
+bool plan_affect(struct txn *txn, struct write_job *request, struct write_action *action,
+                 struct plan *plan, const struct plan_change *change, struct error *error)
+{
+    struct plan_own *own = plan->own;
+    struct plan next = {.table = plan->table, .before = plan->before};
+    if (own == NULL) {
+        own = arena_alloc(request->arena, sizeof(*own));
+        if (own == NULL)
+            return error_budget(error);
+        *own = (struct plan_own){plan->after, plan->claims};
+    }
+    if (!guard_judge_affected(txn, request, action, plan, change, &next.after.item, &next.claims,
+                              error))
+        return false;
+    if (next.after.item.len > 0 &&
+        !(judge_size(&next, "", error) && judge_keys(txn, request, &next, error)))
+        return false;
+    plan->own = own;
+    plan->after = next.after;
+    plan->claims = next.claims;
+    return true;
+}
+
+void plan_restore(struct plan *plan)
+{
+    if (plan->own == NULL)
+        return;
+    plan->after = plan->own->after;
+    plan->claims = plan->own->claims;
+    plan->own = NULL;
 }
 
 // ---- Whole plans ---------------------------------------------------------------------------
@@ -209,9 +324,13 @@ void plan_open(struct txn *txn, struct write_job *request, struct write_action *
         plan->made = true;
         return;
     }
-    store_wait_for_disk(txn->aside); // while the writer waits, so does everybody
+    // While the writer waits, so does everybody: for what the judge has read, it would not be long.
+    store_wait_for_disk(may_wait(txn, request));
     bool ok = (action->key.len > 0 || write_action_address(action, request->arena, &plan->error)) &&
-              find_table(txn, action, plan) && plan_read(txn, request, action, plan, &plan->error);
+              find_table(txn, action, plan) &&
+              guard_admit(request, plan->table, action, &plan->error) &&
+              plan_read(txn, request, action, plan, &plan->error) &&
+              look(request, action, plan, &plan->error);
     store_wait_for_disk(true);
     plan->made = !ok; // what fails here needs nothing more
 }
@@ -240,7 +359,7 @@ bool plan_confirm(struct txn *txn, struct write_job *request, const struct write
     struct error error;
     error_init(&error, request->arena);
     bool same = plan_read(txn, request, action, &now, &error) &&
-                slice_equal(now.before.item, plan->before.item);
+                slice_equal(now.before.item, plan->taken.len > 0 ? plan->taken : plan->before.item);
     store_value_release(txn->engine->store, &now.pin);
     return same;
 }
@@ -253,4 +372,46 @@ void plan_drop(struct txn *txn, struct plan *plan)
             table_release(plan->table);
     }
     *plan = (struct plan){.opened = false};
+}
+
+// ---- What followed from it ------------------------------------------------------------------
+
+// Adds what a derived item cost to the bill of the action that it follows from. Without memory it
+// is not told: nothing else depends on it.
+void write_bill_add(struct write_job *request, struct write_action *cause,
+                    struct write_action *derived)
+{
+    struct table *table = derived->out.cost_table; // which is taken over
+    struct write_derived *row = cause->out.derived;
+    derived->out.cost_table = NULL;
+    // What a tenant may not know of is not in its bill, which would tell.
+    if (guard_access(table->guard, request->origin, derived->item) < GUARD_OWN) {
+        table_release(table);
+        return;
+    }
+    while (row != NULL && row->table != table)
+        row = row->next;
+    if (row == NULL) {
+        row = arena_zalloc(request->arena, 1, sizeof(*row));
+        if (row == NULL) {
+            table_release(table);
+            return;
+        }
+        row->table = table_hold(table);
+        row->next = cause->out.derived;
+        cause->out.derived = row;
+    }
+    row->cost.table += derived->out.cost.table;
+    for (size_t i = 0; i < table->index_count; i++)
+        row->cost.indexes[i] += derived->out.cost.indexes[i];
+    for (size_t i = 0; i < table->vector_count; i++)
+        row->cost.vectors[i] += derived->out.cost.vectors[i];
+    table_release(table);
+}
+
+void write_bill_drop(struct write_action *action)
+{
+    for (struct write_derived *row = action->out.derived; row != NULL; row = row->next)
+        table_release(row->table);
+    action->out.derived = NULL;
 }

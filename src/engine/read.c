@@ -101,6 +101,7 @@ struct page_walk {
     struct store_cursor *cursor;
     struct buf key; // scratch, as is
     struct buf view;
+    struct buf veiled; // an item without what is hidden from the reader
 };
 
 // One slice of it.
@@ -110,6 +111,7 @@ struct walk {
     struct page_walk *at;
     uint64_t *work;
     struct error *error;
+    struct guard_veil veil; // over the item at the cursor
 };
 
 static void start_walk(const struct page_request *page, struct store_cursor *cursor)
@@ -225,6 +227,72 @@ static struct slice index_view(struct walk *walk, struct slice item)
     return buf_view(&walk->at->view);
 }
 
+// Whether the reader may know of the item that the cursor stands at. What an entry holds has the
+// item's key; that of one which only refers to the item is in its own.
+static bool is_visible(struct walk *walk, struct slice record)
+{
+    const struct page_request *page = walk->page;
+    struct slice item = record_item(record);
+    if (page->index != NULL && record_refers(record)) {
+        struct value_builder builder;
+        buf_clear(&walk->at->view);
+        value_builder_init(&builder, &walk->at->view);
+        layout_bare_key(&builder, page->table,
+                        layout_entry_keys(page->index, store_cursor_key(walk->at->cursor)));
+        value_builder_release(&builder);
+        item = buf_view(&walk->at->view);
+    }
+    work_spend_looks(walk->work, page->table->guard);
+    return guard_shows(page->table->guard, page->reader, item);
+}
+
+static bool hides_key(const struct walk *walk)
+{
+    const struct index *index = walk->page->index;
+    for (size_t i = 0; index != NULL && i < index->keys.hash_count + index->keys.range_count; i++) {
+        if (guard_veil_has(&walk->veil, index->keys.parts[i].name))
+            return true;
+    }
+    return false;
+}
+
+// Whether policies let the reader know of the item that the cursor stands at, and with what veil
+// over it. They are judged by the whole item: what an index does not have of it is fetched. An item
+// is not in an index whose key is hidden.
+static bool policies_show(struct walk *walk, struct slice record, bool *visible)
+{
+    struct page_request *page = walk->page;
+    struct slice item = record_item(record);
+    struct item_read read = {.item = VALUE_NONE};
+    if (!guard_binds(page->table->guard, page->reader))
+        return true;
+    if (page->index != NULL && (record_refers(record) || page->index->projection != PROJECT_ALL)) {
+        if (!fetch(walk, record, &read))
+            return false;
+        item = read.item;
+        *walk->work -= item.len < *walk->work ? item.len : *walk->work;
+    }
+    work_spend_looks(walk->work, page->table->guard);
+    *visible =
+        guard_sight(page->table->guard, page->reader, item, &walk->veil) != GUARD_SEES_NOTHING &&
+        !hides_key(walk);
+    item_read_release(walk->engine, &read);
+    return true;
+}
+
+static struct slice put_veil(struct walk *walk, struct slice item)
+{
+    struct value_builder builder;
+    if (walk->veil.count == 0)
+        return item;
+    buf_clear(&walk->at->veiled);
+    value_builder_init(&builder, &walk->at->veiled);
+    guard_veil_put(&walk->veil, item, &builder);
+    value_builder_release(&builder);
+    ensure(!walk->at->veiled.failed);
+    return buf_view(&walk->at->veiled);
+}
+
 // The item that the cursor stands at counts, and is handed out. What is not in the entry is
 // fetched: all of an item to which it refers, or what a local index does not project.
 static bool take(struct walk *walk)
@@ -245,6 +313,7 @@ static bool take(struct walk *walk)
         page->fetched_units += read.size <= 4096 ? 1 : (read.size + 4095) / 4096;
         page->fetched_bytes += read.size;
     }
+    item = put_veil(walk, item);
     bool ok = offer(walk, item) && (!is_full(page) || keep_last(walk, item));
     item_read_release(walk->engine, &read);
     return ok;
@@ -264,11 +333,15 @@ static enum read_step walk_slice(struct walk *walk)
             store_cursor_resume(cursor);
             continue;
         }
-        if (!work_spend(walk->work, store_cursor_value(cursor).len))
+        struct slice record = store_cursor_value(cursor);
+        if (!work_spend(walk->work, record.len))
             return READ_MORE;
-        if (!take(walk))
+        bool visible = page->reader == NULL || is_visible(walk, record);
+        if (visible && page->reader != NULL && !policies_show(walk, record, &visible))
             return READ_FAILED;
-        if (is_full(page))
+        if (visible && !take(walk))
+            return READ_FAILED;
+        if (visible && is_full(page))
             return READ_DONE;
         if (page->reverse)
             store_cursor_prev(cursor);
@@ -294,6 +367,17 @@ static void release_bounds(struct bounds *bounds)
 {
     buf_release(&bounds->lower);
     buf_release(&bounds->upper);
+}
+
+void engine_page_bounds(const struct page_request *page, struct buf *lower, struct buf *upper)
+{
+    struct bounds bounds;
+    make_bounds(page, &bounds);
+    buf_clear(lower);
+    buf_clear(upper);
+    buf_slice(lower, buf_view(&bounds.lower));
+    buf_slice(upper, buf_view(&bounds.upper));
+    release_bounds(&bounds);
 }
 
 static bool is_inside(const struct bounds *bounds, struct slice key)
@@ -322,6 +406,22 @@ enum page_place engine_page_admits(const struct page_request *page)
     return inside ? PAGE_OUTSIDE_RANGE : PAGE_OTHER_PARTITION;
 }
 
+// Whether there can be something for the reader: where nothing can, nothing is read, so that it
+// takes no longer if there is much.
+static bool is_reached(const struct page_request *page)
+{
+    const struct write_origin *reader = page->reader;
+    const struct guard *guard = page->table->guard;
+    if (reader == NULL || !reader->bound)
+        return true;
+    if (guard == NULL || !guard->tenants)
+        return false;
+    bool global = page->index != NULL && page->index->global;
+    return !page->query ||
+           guard->ops->reaches(guard, reader->tenant,
+                               global ? page->index->name : slice_of(NULL, 0), page->range.hash);
+}
+
 // Opens the cursor at the page's beginning. False: there is nothing to read, or (with the error
 // set) no memory.
 static bool open_walk(struct engine *engine, struct page_request *page, struct error *error)
@@ -332,13 +432,15 @@ static bool open_walk(struct engine *engine, struct page_request *page, struct e
     bool any = slice_compare(buf_view(&bounds.lower), buf_view(&bounds.upper)) < 0;
     struct page_walk *walk = any ? arena_zalloc(page->arena, 1, sizeof(*walk)) : NULL;
     if (walk != NULL) {
-        if (page->index != NULL)
+        walk->snapshot = page->snapshot;
+        if (page->index != NULL && page->snapshot == NULL)
             walk->snapshot = store_snapshot_take(engine->store);
         walk->cursor = store_cursor_open(engine->store, walk->snapshot, buf_view(&bounds.lower),
                                          buf_view(&bounds.upper));
         store_cursor_may_pause(walk->cursor);
         buf_init(&walk->key, 1 << 20);
         buf_init(&walk->view, LIMIT_ITEM_BYTES);
+        buf_init(&walk->veiled, LIMIT_ITEM_BYTES);
         start_walk(page, walk->cursor);
         page->walk = walk;
     } else if (any) {
@@ -354,19 +456,21 @@ void engine_page_close(struct engine *engine, struct page_request *page)
     if (walk == NULL)
         return;
     store_cursor_close(walk->cursor);
-    if (walk->snapshot != NULL)
+    if (walk->snapshot != NULL && walk->snapshot != page->snapshot)
         store_snapshot_release(engine->store, walk->snapshot);
     buf_release(&walk->key);
     buf_release(&walk->view);
+    buf_release(&walk->veiled);
     page->walk = NULL;
 }
 
 enum read_step engine_page_run(struct engine *engine, struct page_request *page, uint64_t *work,
                                struct error *error)
 {
-    if (page->walk == NULL && !open_walk(engine, page, error))
+    if (page->walk == NULL && (!is_reached(page) || !open_walk(engine, page, error)))
         return error->code == ERR_NONE ? READ_DONE : READ_FAILED;
-    struct walk walk = {engine, page, page->walk, work, error};
+    struct walk walk = {
+        .engine = engine, .page = page, .at = page->walk, .work = work, .error = error};
     enum read_step step = walk_slice(&walk);
     if (step != READ_MORE)
         engine_page_close(engine, page);

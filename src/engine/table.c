@@ -7,6 +7,7 @@
 
 #include "value/number.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { TABLE_ARENA = 64 << 20 };
@@ -60,8 +61,21 @@ void table_release(struct table *table)
         tree_stats_release(table->vectors[i].base.stats);
     guard_release(table->guard);
     guard_release(table->next);
+    if (table->made != NULL)
+        table->made->free(table->made);
     arena_release(&table->arena);
     free(table);
+}
+
+const struct table_made *table_keep_made(const struct table *table, struct table_made *made)
+{
+    // A version is constant to those who look at it, but for this.
+    struct table_made *_Atomic *slot = (struct table_made * _Atomic *)(uintptr_t)&table->made;
+    struct table_made *there = NULL;
+    if (atomic_compare_exchange_strong(slot, &there, made))
+        return made;
+    made->free(made);
+    return there;
 }
 
 bool table_set_guard(struct table *table, struct slice model, struct guard *guard)
@@ -129,6 +143,8 @@ void table_forget_trees(struct table *table)
     guard_release(table->guard);
     table->guard = NULL;
     table->claims = 0;
+    table->notes = 0;
+    table->pending_count = 0;
     table_set_next(table, NULL, false);
     table->ttl = (struct table_ttl){.attribute = table->ttl.attribute};
     tree_stats_release(table->stats);
@@ -271,6 +287,24 @@ static void put_vector(struct value_builder *b, const struct vector_index *vecto
     (void)value_close(b);
 }
 
+static void put_pendings(struct value_builder *b, const struct table *table)
+{
+    value_name(b, SLICE_LIT("pending"));
+    value_open_list(b);
+    for (size_t i = 0; i < table->pending_count; i++) {
+        const struct table_pending *pending = &table->pendings[i];
+        value_open_map(b);
+        put_string(b, "rule", pending->rule);
+        put_string(b, "source", pending->source);
+        put_integer(b, "phase", pending->phase);
+        value_name(b, SLICE_LIT("mark"));
+        value_put_binary(b, pending->mark);
+        put_integer(b, "done", pending->done);
+        (void)value_close(b);
+    }
+    (void)value_close(b);
+}
+
 // Members that came later are written only if they say something, and may be absent.
 static void put_later(struct value_builder *b, const struct table *table)
 {
@@ -296,6 +330,10 @@ static void put_later(struct value_builder *b, const struct table *table)
         put_integer(b, "claims", table->claims);
     if (table->next_claims != 0)
         put_integer(b, "nextClaims", table->next_claims);
+    if (table->notes != 0)
+        put_integer(b, "notes", table->notes);
+    if (table->pending_count > 0)
+        put_pendings(b, table);
     if (table->vector_count > 0) {
         value_name(b, SLICE_LIT("vectors"));
         value_open_list(b);
@@ -491,6 +529,31 @@ static bool get_vectors(struct table *table, struct slice map)
     return true;
 }
 
+static bool get_pendings(struct table *table, struct slice map)
+{
+    struct slice list = value_get(map, SLICE_LIT("pending"));
+    if (list.len == 0)
+        return true;
+    if (value_type(list) != VALUE_L)
+        return false;
+    table->pendings = arena_zalloc(&table->arena, value_count(list) + 1, sizeof(*table->pendings));
+    struct value_iter iter;
+    value_iter_init(&iter, list);
+    while (table->pendings != NULL && value_iter_next(&iter)) {
+        struct table_pending *pending = &table->pendings[table->pending_count++];
+        int64_t phase;
+        if (value_type(iter.value) != VALUE_M ||
+            !get_slice(iter.value, "rule", VALUE_S, &pending->rule) ||
+            !get_slice(iter.value, "source", VALUE_S, &pending->source) ||
+            !get_later(iter.value, "phase", PENDING_TARGETS, &phase) ||
+            !get_slice(iter.value, "mark", VALUE_B, &pending->mark) ||
+            !get_later(iter.value, "done", INT64_MAX, &pending->done))
+            return false;
+        pending->phase = (enum pending_phase)phase;
+    }
+    return table->pendings != NULL;
+}
+
 static bool decode_later(struct table *table, struct slice map)
 {
     int64_t status;
@@ -498,21 +561,24 @@ static bool decode_later(struct table *table, struct slice map)
     int64_t images;
     int64_t claims;
     int64_t next_claims;
+    int64_t notes;
     if (value_get(map, SLICE_LIT("model")).len > 0 &&
         !get_slice(map, "model", VALUE_S, &table->model))
         return false;
     if (!get_later(map, "claims", UINT32_MAX, &claims) ||
         !get_later(map, "nextClaims", UINT32_MAX, &next_claims) ||
+        !get_later(map, "notes", UINT32_MAX, &notes) ||
         !get_later(map, "status", TABLE_CREATING, &status) ||
         !get_later(map, "log", UINT32_MAX, &log) ||
         !get_later(map, "logImages", LOG_KEYS | LOG_OLD | LOG_NEW, &images) ||
-        !get_ttl(map, &table->ttl) || !get_vectors(table, map))
+        !get_ttl(map, &table->ttl) || !get_vectors(table, map) || !get_pendings(table, map))
         return false;
     table->status = (enum table_status)status;
     table->log = (tree_id)log;
     table->log_images = (unsigned)images;
     table->claims = (tree_id)claims;
     table->next_claims = (tree_id)next_claims;
+    table->notes = (tree_id)notes;
     return true;
 }
 

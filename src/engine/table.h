@@ -79,13 +79,34 @@ struct table_ttl {
     struct slice backfilled; // it has entries for exactly the items whose tree key is below this
 };
 
+// A rule of the guard that is being counted from items that were there before it: see pending.c.
+enum pending_phase {
+    PENDING_SOURCES, // those below the mark are counted, into notes
+    PENDING_TARGETS, // all are; those below the mark have taken their notes
+};
+struct table_pending {
+    struct slice rule;
+    struct slice source; // the table of what is counted
+    enum pending_phase phase;
+    struct slice mark; // a tree key
+    int64_t done;      // items of the phase
+};
+
 enum table_status {
     TABLE_ACTIVE,
     TABLE_CREATING, // being restored or imported: not for item operations yet
 };
 
+// What somebody above the engine has made of a version of a table, once, to use it many times
+// (compiled policies). Whoever makes it puts its own struct around it; the version frees it.
+struct table_made {
+    void (*free)(struct table_made *made);
+};
+
 struct table {
     _Atomic unsigned references;
+    // NULL until it is asked for (table_keep_made); of this version alone.
+    struct table_made *_Atomic made;
     struct arena arena; // owns everything below
     struct slice name;
     struct slice uuid;
@@ -113,6 +134,9 @@ struct table {
     // tree is kept, but not the guard: whoever goes on has to set it before the first write.
     struct guard *next;
     tree_id next_claims;
+    tree_id notes; // numbers that stand in for items; 0 as long as no guard has any
+    size_t pending_count;
+    struct table_pending *pendings;
 };
 
 // Tables whose name begins with this byte are the API's own (backups): no listing shows them, and
@@ -131,6 +155,9 @@ MUST_CHECK struct table *table_clone(const struct table *table);
 // Makes a copy a table of its own: without trees, counters, identity and log, to be given new ones.
 void table_forget_trees(struct table *table);
 struct table *table_hold(struct table *table);
+// Keeps what was made of a version, unless another thread was faster: then this one is freed.
+// Returns the one that is kept. Any thread.
+const struct table_made *table_keep_made(const struct table *table, struct table_made *made);
 // Sets or removes (empty, NULL) what guards a table that is not published yet. The name is copied,
 // the guard held.
 MUST_CHECK bool table_set_guard(struct table *table, struct slice model, struct guard *guard);

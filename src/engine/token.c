@@ -2,14 +2,18 @@
 // not executed. Tokens are written in the same batch as the transaction, so they are as durable as
 // it is.
 //
-// A token has two records: one under its name (when, a digest of the request, and how much reading
-// its items would take) and one under its time of expiry, so that forgetting is a range scan and
-// not a search.
+// A token has two records: one under its name (when, a digest of the request, and for each action
+// how much reading its item would take, and whether it repeated another) and one under its time of
+// expiry, so that forgetting is a range scan and not a search.
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
 
-enum { RECORD = 8 + 32, SWEEP = 256 }; // and a byte for each action, which older versions lack
+enum {
+    RECORD = 8 + 32, // and a byte for each action, which older versions lack
+    REPEATED = 0x80, // of that byte
+    SWEEP = 256,
+};
 
 bool token_look_up(struct txn *txn, struct write_job *request, enum token_state *state)
 {
@@ -25,9 +29,11 @@ bool token_look_up(struct txn *txn, struct write_job *request, enum token_state 
         if (expires > env_now(&txn->engine->env))
             *state =
                 memcmp(value.bytes.ptr + 8, request->digest, 32) == 0 ? TOKEN_SAME : TOKEN_OTHER;
-        for (size_t i = 0; *state == TOKEN_SAME && i < request->count; i++)
-            request->actions[i].out.cost.table =
-                RECORD + i < value.bytes.len ? value.bytes.ptr[RECORD + i] : 1;
+        for (size_t i = 0; *state == TOKEN_SAME && i < request->count; i++) {
+            uint8_t was = RECORD + i < value.bytes.len ? value.bytes.ptr[RECORD + i] : 1;
+            request->actions[i].out.cost.table = was & (REPEATED - 1);
+            request->actions[i].out.repeated = (was & REPEATED) != 0;
+        }
     }
     store_value_release(txn->engine->store, &value);
     return true;
@@ -49,8 +55,10 @@ void token_remember(struct txn *txn, const struct write_job *request)
     be64_put(record, (uint64_t)expires);
     memcpy(record + 8, request->digest, 32);
     // An item was written in units of 1 KB, and is at most 400 of them.
-    for (size_t i = 0; i < request->count; i++)
-        record[RECORD + i] = (uint8_t)((request->actions[i].out.cost.table + 3) / 4);
+    for (size_t i = 0; i < request->count; i++) {
+        const struct write_result *out = &request->actions[i].out;
+        record[RECORD + i] = (uint8_t)((out->cost.table + 3) / 4) | (out->repeated ? REPEATED : 0);
+    }
     meta_key(&txn->key, META_TOKEN, request->token);
     store_batch_put(txn->batch, buf_view(&txn->key), slice_of(record, RECORD + request->count));
     expiry_key(txn, expires, request->token);

@@ -60,7 +60,8 @@ struct vector_search {
     struct slice partition; // encoded value; VALUE_NONE if the index has no partition attribute
     size_t filter_count;
     const struct vector_filter *filters;
-    size_t top; // at most LIMIT_TOP_K
+    size_t top;                        // at most LIMIT_TOP_K
+    const struct write_origin *reader; // as of a page (engine.h); or NULL
     struct arena *arena;
 
     // Out.

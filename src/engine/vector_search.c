@@ -22,7 +22,8 @@ struct finder {
     struct store_snapshot *snapshot;
     struct store_cursor *cursor;
     struct vector_query query;
-    size_t prefix; // bytes of an entry's key before the item's
+    size_t prefix;   // bytes of an entry's key before the item's
+    struct buf bare; // scratch: the key of an item
     size_t count;
     struct candidate *heap[LIMIT_TOP_K];
     struct candidate room[LIMIT_TOP_K];
@@ -99,6 +100,73 @@ static bool passes(const struct vector_search *search, struct slice entry)
     return true;
 }
 
+// Whether the reader may know of the item whose entry the cursor stands at.
+static bool is_visible(struct finder *finder, uint64_t *work)
+{
+    const struct vector_search *search = finder->search;
+    struct slice key = store_cursor_key(finder->cursor);
+    size_t before = finder->prefix + LAYOUT_PREFIX - LAYOUT_TREE;
+    struct value_builder builder;
+    if (search->reader == NULL)
+        return true;
+    buf_clear(&finder->bare);
+    value_builder_init(&builder, &finder->bare);
+    layout_bare_key(&builder, search->table, slice_of(key.ptr + before, key.len - before));
+    value_builder_release(&builder);
+    work_spend_looks(work, search->table->guard);
+    return guard_shows(search->table->guard, search->reader, buf_view(&finder->bare));
+}
+
+// The item of an entry: the table's tree, then what stands behind the prefix of the entry.
+static bool get_item(struct finder *finder, struct slice entry, struct item_read *read)
+{
+    struct buf key;
+    buf_init(&key, 1 << 16);
+    layout_tree_key(&key, finder->search->table->tree,
+                    slice_of(entry.ptr + finder->prefix, entry.len - finder->prefix));
+    bool ok = engine_get(finder->engine, finder->snapshot, buf_view(&key), read, finder->error);
+    buf_release(&key);
+    return ok;
+}
+
+// Whether the index would have the item if what is hidden were not in it.
+static bool veil_leaves(const struct vector_search *search, const struct guard_veil *veil)
+{
+    const struct vector_index *index = search->index;
+    const struct key_schema *keys = &index->base.keys;
+    if (guard_veil_has(veil, index->attribute))
+        return false;
+    for (size_t i = 0; i < keys->hash_count + keys->range_count; i++) {
+        if (guard_veil_has(veil, keys->parts[i].name))
+            return false;
+    }
+    for (size_t i = 0; i < search->filter_count; i++) {
+        if (guard_veil_has(veil, search->filters[i].attribute))
+            return false;
+    }
+    return true;
+}
+
+// Whether policies let the reader know of the item whose entry the cursor stands at.
+static bool policies_show(struct finder *finder, uint64_t *work, bool *visible)
+{
+    const struct vector_search *search = finder->search;
+    struct item_read read;
+    struct guard_veil veil;
+    if (!*visible || !guard_binds(search->table->guard, search->reader))
+        return true;
+    if (!get_item(finder, store_cursor_key(finder->cursor), &read))
+        return false;
+    work_spend_looks(work, search->table->guard);
+    *visible =
+        read.item.len > 0 &&
+        guard_sight(search->table->guard, search->reader, read.item, &veil) != GUARD_SEES_NOTHING &&
+        veil_leaves(search, &veil);
+    *work -= read.item.len < *work ? read.item.len : *work;
+    item_read_release(finder->engine, &read);
+    return true;
+}
+
 static enum read_step compare_slice(struct finder *finder, uint64_t *work)
 {
     struct vector_search *search = finder->search;
@@ -108,6 +176,11 @@ static enum read_step compare_slice(struct finder *finder, uint64_t *work)
         struct slice entry = store_cursor_value(cursor);
         if (!work_spend(work, entry.len))
             return READ_MORE;
+        bool visible = is_visible(finder, work);
+        if (!policies_show(finder, work, &visible))
+            return READ_FAILED;
+        if (!visible)
+            continue;
         search->bytes += entry.len;
         if (search->filter_count > 0 && !passes(search, entry))
             continue;
@@ -177,22 +250,23 @@ static bool keep_item(struct finder *finder, struct slice item, struct slice *ou
     return out->ptr != NULL || error_budget(finder->error);
 }
 
-// The item of a candidate: the table's tree, then what stands behind the prefix of the entry. It is
-// missing only if the index or the table has been deleted since the search began.
+// The item of a candidate. It is missing only if the index or the table has been deleted since the
+// search began.
 static bool read_item(struct finder *finder, struct candidate *candidate, struct slice *out)
 {
-    struct slice entry = buf_view(&candidate->key);
-    struct buf key;
-    buf_init(&key, 1 << 16);
-    layout_tree_key(&key, finder->search->table->tree,
-                    slice_of(entry.ptr + finder->prefix, entry.len - finder->prefix));
+    const struct vector_search *search = finder->search;
     struct item_read read;
-    bool ok = engine_get(finder->engine, finder->snapshot, buf_view(&key), &read, finder->error);
-    buf_release(&key);
-    if (!ok)
+    struct guard_veil veil;
+    if (!get_item(finder, buf_view(&candidate->key), &read))
         return false;
-    if (read.item.len > 0)
+    bool ok = true;
+    if (read.item.len > 0 &&
+        guard_sight(search->table->guard, search->reader, read.item, &veil) == GUARD_SEES_PART) {
+        struct slice left = guard_veiled(&veil, read.item, search->arena);
+        ok = left.len > 0 ? keep_item(finder, left, out) : error_budget(finder->error);
+    } else if (read.item.len > 0) {
         ok = keep_item(finder, read.item, out);
+    }
     item_read_release(finder->engine, &read);
     return ok;
 }
@@ -229,6 +303,7 @@ static struct finder *finder_open(struct engine *engine, struct vector_search *s
     finder->error = error;
     for (size_t i = 0; i < LIMIT_TOP_K; i++)
         buf_init(&finder->room[i].key, 1 << 16);
+    buf_init(&finder->bare, 1 << 16);
     vector_query_init(&finder->query, search->index->distance, search->vector,
                       search->index->dimensions);
     finder->snapshot = store_snapshot_take(engine->store);
@@ -245,6 +320,7 @@ void engine_search_close(struct engine *engine, struct vector_search *search)
     store_snapshot_release(engine->store, finder->snapshot);
     for (size_t i = 0; i < LIMIT_TOP_K; i++)
         buf_release(&finder->room[i].key);
+    buf_release(&finder->bare);
     free(finder);
     search->finder = NULL;
 }

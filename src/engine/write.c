@@ -98,7 +98,7 @@ static void apply_collection(struct txn *txn, struct write_action *action, const
 static void apply_action(struct txn *txn, struct write_action *action, const struct plan *plan)
 {
     size_t larger = plan->before.size > plan->after.size ? plan->before.size : plan->after.size;
-    action->out.cost.table = write_units(larger);
+    action->out.cost.table = write_units(plan->unseen ? 0 : larger);
     action->out.cost_table = table_hold(plan->table);
     action->out.collection_bytes = -1;
     if (action->kind == WRITE_CHECK)
@@ -110,7 +110,8 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
                             .same = slice_equal(plan->before.item, plan->after.item)};
     action->out.changed = !change.same;
     apply_item(txn, table, &change);
-    log_append(txn, table, &change, action->flags & WRITE_EXPIRED);
+    bool server = action->flags & (WRITE_EXPIRED | WRITE_SWEPT);
+    log_append(txn, table, &change, server && change.after.item.len == 0);
     int64_t growth = apply_derived(txn, table, &change, &action->out.cost);
     if (table_has_local_index(table))
         apply_collection(txn, action, plan, growth);
@@ -119,15 +120,16 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
 static bool keep_images(struct write_job *request, struct write_action *action,
                         const struct plan *plan, struct error *error)
 {
+    struct slice after = plan->after.item;
     if ((action->flags & WRITE_OLD) &&
-        !image_copy(request->arena, plan->before.item, &action->out.old_item, error))
+        !image_copy(request->arena, plan_seen(plan), &action->out.old_item, error))
         return false;
+    if (!(action->flags & WRITE_NEW) || action->kind == WRITE_DELETE || after.len == 0)
+        return true;
     // A new image is the request's own or made in its arena; a check's or a no-op's is the old one.
-    if ((action->flags & WRITE_NEW) && action->kind != WRITE_DELETE) {
-        if (slice_equal(plan->after.item, plan->before.item))
-            return image_copy(request->arena, plan->after.item, &action->out.new_item, error);
-        action->out.new_item = plan->after.item;
-    }
+    if (guard_binds(plan->table->guard, request->origin) || slice_equal(after, plan->before.item))
+        return guard_show(plan->table->guard, request, after, &action->out.new_item, error);
+    action->out.new_item = after;
     return true;
 }
 
@@ -149,15 +151,6 @@ static void find_room_for_failure(struct write_job *request, struct write_action
 }
 
 // ---- Parts ---------------------------------------------------------------------------
-
-// What is planned and applied as one: a transaction whole, a statement of a batch alone, otherwise
-// as many actions as a group has room for, none of them on the item of another. The next part sees
-// what this one has put into the batch.
-struct part {
-    struct write_action *actions;
-    struct plan *plans;
-    size_t count;
-};
 
 enum { PART_ACTIONS = 256, PART_BYTES = LIMIT_GROUP_BYTES / 2, PART_CLAIMS = 4096 };
 
@@ -193,6 +186,8 @@ static size_t part_count(const struct write_job *request)
         return left;
     if (request->each)
         return joined_count(actions, left);
+    if (request->narrow)
+        return 1;
     size_t bytes = 0;
     size_t claims = 0;
     size_t count = 0;
@@ -226,6 +221,21 @@ static bool part_begin(struct write_job *request, struct part *part)
     return true;
 }
 
+// How many items the part is about, with those that follow from its actions; each of them.
+static size_t member_count(const struct write_job *request, const struct part *part)
+{
+    return request->effects == NULL ? part->count : request->effects->count;
+}
+
+static struct member member_at(const struct write_job *request, const struct part *part,
+                               size_t position)
+{
+    return request->effects == NULL ? (struct member){.action = &part->actions[position],
+                                                      .plan = &part->plans[position],
+                                                      .cause = position}
+                                    : *request->effects->members[position];
+}
+
 static void forget_claims(struct write_job *request)
 {
     request->claimants = NULL;
@@ -234,6 +244,7 @@ static void forget_claims(struct write_job *request)
 
 static void part_end(struct txn *txn, struct write_job *request, const struct part *part)
 {
+    effects_drop(txn, request);
     for (size_t i = 0; i < part->count; i++)
         plan_drop(txn, &part->plans[i]);
     request->plans = NULL;
@@ -251,6 +262,8 @@ enum planned {
     PLANNED_BEHIND, // it is large: small requests go first
     PLANNED_NEVER,  // the transaction is too large
     PLANNED_CLAIMS, // it takes and gives back too many values
+    PLANNED_ALONE,  // it has to be the first of its batch
+    PLANNED_NARROW, // it has to be done in smaller parts
 };
 
 // The writer looks at what the judge has planned: it holds unless the item is another one by now.
@@ -303,22 +316,26 @@ static enum planned open_part(struct txn *txn, struct write_job *request, const 
 static bool gather_claims(struct txn *txn, struct write_job *request, const struct part *part,
                           struct error *error)
 {
-    struct claimant *all = arena_zalloc(request->arena, part->count, sizeof(*all));
+    size_t count = member_count(request, part);
+    struct claimant *all = arena_zalloc(request->arena, count, sizeof(*all));
     if (all == NULL)
         return error_budget(error);
-    for (size_t i = 0; i < part->count; i++)
-        all[i] =
-            (struct claimant){part->plans[i].table, part->actions[i].key, &part->plans[i].claims};
+    for (size_t i = 0; i < count; i++) {
+        struct member member = member_at(request, part, i);
+        all[i] = (struct claimant){member.plan->table, member.action->key, &member.plan->claims};
+    }
     request->claimants = all;
-    request->ledger = ledger_new(txn->engine, request->arena, all, part->count);
+    request->ledger = ledger_new(txn->engine, request->arena, all, count);
     return request->ledger != NULL || error_budget(error);
 }
 
-static size_t count_claims(const struct part *part)
+static size_t count_claims(const struct write_job *request, const struct part *part)
 {
     size_t count = 0;
-    for (size_t i = 0; i < part->count; i++)
-        count += part->plans[i].claims.count + part->plans[i].claims.release_count;
+    for (size_t i = 0; i < member_count(request, part); i++) {
+        const struct plan *plan = member_at(request, part, i).plan;
+        count += plan->claims.count + plan->claims.release_count;
+    }
     return count;
 }
 
@@ -336,10 +353,10 @@ static void read_claims(struct txn *txn, struct write_job *request, const struct
 // The writer looks up few values, and leaves many to the judge.
 static enum planned plan_claims(struct txn *txn, struct write_job *request, const struct part *part)
 {
-    size_t count = count_claims(part);
+    size_t count = count_claims(request, part);
     if (request->transaction && count > LIMIT_TRANSACT_CLAIMS)
         return PLANNED_CLAIMS;
-    if (request->ledger != NULL && !txn->aside) {
+    if (request->ledger != NULL && !txn->aside && request->effects == NULL) {
         if (ledger_catch_up(txn->engine, request->ledger))
             return PLANNED;
         if (request->tries < LIMIT_PLAN_TRIES)
@@ -352,6 +369,26 @@ static enum planned plan_claims(struct txn *txn, struct write_job *request, cons
     if (txn->aside && count > 0)
         read_claims(txn, request, part);
     return PLANNED;
+}
+
+static enum planned plan_effects(struct txn *txn, struct write_job *request,
+                                 const struct part *part)
+{
+    switch (effects_run(txn, request, part)) {
+    case EFFECTS_LATER:
+        if (txn->aside || request->tries < LIMIT_PLAN_TRIES)
+            return PLANNED_LATER;
+        (void)error_set(&request->effects->error, ERR_TRANSACTION_CONFLICT,
+                        "Transaction is ongoing for the item");
+        break;
+    case EFFECTS_ALONE:
+        return PLANNED_ALONE;
+    case EFFECTS_NARROW:
+        return PLANNED_NARROW;
+    case EFFECTS_DONE:
+        break;
+    }
+    return plan_claims(txn, request, part);
 }
 
 // Plans every action, so that all reasons to cancel a transaction are known. The writer gives up
@@ -371,7 +408,7 @@ static enum planned plan_part(struct txn *txn, struct write_job *request, const 
         if (!still_fits(request, part, i, &bytes))
             return PLANNED_NEVER;
     }
-    return plan_claims(txn, request, part);
+    return plan_effects(txn, request, part);
 }
 
 static void drop_plans(struct txn *txn, const struct part *part, bool aside)
@@ -382,13 +419,36 @@ static void drop_plans(struct txn *txn, const struct part *part, bool aside)
     }
 }
 
+// The part is begun anew, with less in it.
+static void make_narrow(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    part_end(txn, request, part);
+    request->narrow = true;
+}
+
+// What follows from a part is drawn again by the writer, from what it has confirmed: ids and times
+// are its own. Here it is only read from disk. The claims speak of it, and go with it.
+static void forget_effects(struct txn *txn, struct write_job *request)
+{
+    if (request->effects == NULL)
+        return;
+    effects_drop(txn, request);
+    forget_claims(request);
+}
+
 // On a thread of the judge's: what the writer put aside. What is given up holds no items while it
 // waits.
 static bool plan_aside(struct job *job, struct txn *txn)
 {
     struct write_job *request = (struct write_job *)job;
     struct part part;
-    if (!part_begin(request, &part) || plan_part(txn, request, &part) != PLANNED_LATER)
+    if (!part_begin(request, &part))
+        return true;
+    enum planned planned = plan_part(txn, request, &part);
+    forget_effects(txn, request);
+    if (planned == PLANNED_NARROW)
+        make_narrow(txn, request, &part);
+    if (planned != PLANNED_LATER)
         return true;
     drop_plans(txn, &part, true);
     forget_claims(request);
@@ -401,6 +461,7 @@ static bool plan_aside(struct job *job, struct txn *txn)
 static void put_off(struct txn *txn, struct write_job *request, const struct part *part,
                     enum job_turn turn)
 {
+    forget_effects(txn, request);
     drop_plans(txn, part, false);
     request->tries += turn == JOB_ASIDE;
     request->job.large = true;
@@ -415,7 +476,7 @@ static bool is_reason(enum error_code code)
 {
     return code == ERR_CONDITIONAL_CHECK_FAILED || code == ERR_VALIDATION ||
            code == ERR_COLLECTION_SIZE || code == ERR_DUPLICATE_ITEM ||
-           code == ERR_TRANSACTION_CONFLICT;
+           code == ERR_TRANSACTION_CONFLICT || code == ERR_ACCESS_DENIED;
 }
 
 static bool cancel(const struct write_job *request)
@@ -451,6 +512,9 @@ static bool get_ready(struct job *job)
         bool keyed = action->key.len > 0 && action->keyed.ptr == action->item.ptr;
         if (keyed || write_action_address(action, request->arena, &error)) {
             ensure(be32_get(action->key.ptr) == action->table->tree);
+            // Before anything is done: what a tenant may not write fails the whole request.
+            if (!request->each && !guard_admit(request, action->table, action, &error))
+                return error_copy(job->error, &error);
             continue;
         }
         if (request->each)
@@ -464,20 +528,42 @@ static bool get_ready(struct job *job)
     return !canceled || cancel(request);
 }
 
+// Whether the part may be done action by action as well.
+static bool is_divisible(const struct write_job *request, const struct part *part)
+{
+    return part->count > 1 && !request->transaction && !request->each;
+}
+
 static bool judge_claims(struct txn *txn, struct write_job *request, const struct part *part)
 {
-    if (count_claims(part) == 0)
+    if (count_claims(request, part) == 0)
         return true;
     if (request->ledger == NULL && !gather_claims(txn, request, part, request->job.error))
         return false;
-    for (size_t i = 0; i < part->count; i++) {
+    for (size_t i = 0; i < member_count(request, part); i++) {
+        bool divisible = is_divisible(request, part) && i < part->count;
         struct error error;
         error_init(&error, request->arena);
-        if (!claims_judge(txn, request->arena, &request->claimants[i], &error) &&
-            !note_failure(request, &part->actions[i], &error))
+        if (!claims_judge(txn, request->arena, &request->claimants[i], divisible, &error) &&
+            !note_failure(request, &part->actions[member_at(request, part, i).cause], &error))
             return false;
     }
     return true;
+}
+
+// What follows from the actions: its failure is that of the action that it follows from.
+static bool judge_effects(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    struct effects *effects = request->effects;
+    if (effects == NULL)
+        return true;
+    struct error *error = &effects->error;
+    for (size_t i = part->count; error->code == ERR_NONE && i < effects->count; i++) {
+        const struct member *member = effects->members[i];
+        if (!read_collection(txn, request, member->action, member->plan, error))
+            effects->blamed = member->cause;
+    }
+    return error->code == ERR_NONE || note_failure(request, &part->actions[effects->blamed], error);
 }
 
 // What only the writer can judge, because it depends on more than the item.
@@ -497,7 +583,7 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         if (!note_failure(request, action, &plan->error))
             return false;
     }
-    if (!judge_claims(txn, request, part))
+    if (!judge_effects(txn, request, part) || !judge_claims(txn, request, part))
         return false;
     for (size_t i = 0; i < part->count; i++) {
         if (part->actions[i].out.failure != ERR_NONE)
@@ -508,16 +594,35 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
 
 // ---- Running -------------------------------------------------------------------------
 
-static void apply_part(struct txn *txn, const struct part *part, const struct claimant *claimants)
+static void apply_member(struct txn *txn, struct write_job *request, const struct part *part,
+                         size_t position)
 {
+    struct member member = member_at(request, part, position);
+    const struct plan *plan = member.plan;
+    bool derived = position >= part->count;
+    if (derived && slice_equal(plan->before.item, plan->after.item))
+        return;
+    apply_action(txn, member.action, plan);
+    if (derived)
+        write_bill_add(request, &part->actions[member.cause], member.action);
+}
+
+static void apply_part(struct txn *txn, struct write_job *request, const struct part *part)
+{
+    const struct claimant *claimants = request->claimants;
+    size_t count = member_count(request, part);
     // What one action gives back another may take: a delete after the put would win in the batch.
-    for (size_t i = 0; claimants != NULL && i < part->count; i++)
+    for (size_t i = 0; claimants != NULL && i < count; i++)
         claims_release(txn, &claimants[i]);
-    for (size_t i = 0; i < part->count; i++) {
-        apply_action(txn, &part->actions[i], &part->plans[i]);
+    for (size_t i = 0; i < part->count; i++)
+        write_bill_drop(&part->actions[i]); // of a try that the store did not take
+    for (size_t i = 0; i < count; i++) {
+        apply_member(txn, request, part, i);
         if (claimants != NULL)
             claims_take(txn, &claimants[i]);
     }
+    if (request->effects != NULL)
+        effects_apply_notes(txn, request->effects);
 }
 
 static bool refuse_part(const struct write_job *request, enum planned planned)
@@ -538,16 +643,44 @@ static bool run_part(struct txn *txn, struct write_job *request)
     if (!part_begin(request, &part))
         return false;
     enum planned planned = plan_part(txn, request, &part);
-    if (planned == PLANNED_LATER || planned == PLANNED_BEHIND) {
+    if (planned == PLANNED_NARROW) {
+        make_narrow(txn, request, &part);
+        if (!part_begin(request, &part))
+            return false;
+        planned = plan_part(txn, request, &part); // one action is as narrow as can be
+    }
+    if (planned == PLANNED_LATER || planned == PLANNED_BEHIND || planned == PLANNED_ALONE) {
         put_off(txn, request, &part, planned == PLANNED_LATER ? JOB_ASIDE : JOB_BEHIND);
+        request->job.alone = request->job.alone || planned == PLANNED_ALONE;
         return true;
     }
     bool ok = planned == PLANNED ? judge_part(txn, request, &part) : refuse_part(request, planned);
-    if (ok)
-        apply_part(txn, &part, request->claimants);
+    size_t which = 0;
+    struct slice first = ok ? repeat_of(request, &part, &which) : slice_of(NULL, 0);
+    if (first.len > 0 && is_divisible(request, &part)) {
+        make_narrow(txn, request, &part); // the others of it are done: again, one by one
+        return true;
+    }
+    if (first.len > 0)
+        ok = repeat_part(txn, request, &part, which);
+    else if (ok)
+        apply_part(txn, request, &part);
     part_end(txn, request, &part);
     request->at += part.count;
     return ok || request->each;
+}
+
+bool write_at_once(struct txn *txn, struct write_job *request)
+{
+    request->waits = true;
+    while (request->at < request->count) {
+        request->job.turn = JOB_ENDS;
+        if (!run_part(txn, request))
+            return false;
+        if (request->job.turn != JOB_ENDS)
+            return error_set(request->job.error, ERR_INTERNAL, "It cannot be done at once.");
+    }
+    return true;
 }
 
 // A token that was executed before: nothing is written, and the bill is for reading the items as
@@ -661,5 +794,6 @@ void write_job_release(struct write_job *request)
     for (size_t i = 0; i < request->count; i++) {
         table_release(request->actions[i].out.cost_table);
         request->actions[i].out.cost_table = NULL;
+        write_bill_drop(&request->actions[i]);
     }
 }

@@ -494,7 +494,10 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
 {
     struct store_error cause;
     enum store_end end = STORE_DONE;
-    if (store_batch_count(txn->batch) > 0 || store_batch_failed(txn->batch)) {
+    // A group that stores nothing leaves the sequence alone: those of a batch that failed before it
+    // are in no record yet, and a start would give them out again.
+    bool stored = store_batch_count(txn->batch) > 0 || store_batch_failed(txn->batch);
+    if (stored) {
         write_counters(txn);
         log_before_commit(txn);
         end = commit_batch(txn, &cause);
@@ -507,7 +510,7 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
     // the store takes no further commit until it knows.
     bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
-    log_after_commit(txn->engine, committed);
+    log_after_commit(txn->engine, committed && stored);
     claims_settled(txn->engine);
     store_batch_clear(txn->batch);
     struct finished finished = {0, 0};

@@ -24,7 +24,8 @@ struct bulk_run {
     struct run run; // first
     struct bulk_record record;
     struct intake intake;
-    struct sink *report; // NULL until there is something to tell
+    struct sink *report;     // NULL until there is something to tell
+    const char *report_root; // where it is
     int64_t began_ms;
     int64_t units; // written so far
     size_t batches;
@@ -119,8 +120,8 @@ static bool report_open(struct bulk_run *own)
     struct slice prefix = own->record.out_prefix;
     while (prefix.len > 0 && prefix.ptr[prefix.len - 1] == '/')
         prefix.len--;
-    char *root =
-        exchange_bucket(own->run.shop, own->record.out_bucket, &own->run.arena, &own->run.error);
+    char *root = exchange_place(&own->run, own->record.out_bucket, true);
+    own->report_root = root;
     char *directory = root == NULL
                           ? NULL
                           : arena_printf(&own->run.arena, "%s/%.*s%s%.*s", root, SLICE_FMT(prefix),
@@ -191,7 +192,10 @@ static bool report_close(struct bulk_run *own, bool ok)
     struct sink *sink = own->report;
     own->report = NULL;
     error_init(&error, &own->run.arena);
-    if (sink == NULL || sink_close(sink, NULL, &error) || !ok)
+    if (sink == NULL ||
+        (sink_close(sink, NULL, &error) &&
+         exchange_push(&own->run, own->record.out_bucket, own->report_root)) ||
+        !ok)
         return ok;
     return exchange_fail(&own->run, &own->record.base, "S3AccessDenied",
                          "The output bucket cannot be written");
@@ -221,7 +225,9 @@ static bool perform(struct run *run)
     put_batch_init(&own->batch, run->shop, own->run.table, false, &run->error);
     bool ok = intake_read(&own->intake) && write_batch(own);
     put_batch_release(&own->batch);
-    return report_close(own, ok);
+    ok = report_close(own, ok);
+    exchange_clear(run);
+    return ok;
 }
 
 static void finish(struct run *run, bool ok)

@@ -1,9 +1,10 @@
 // Exports, imports and bulk operations, beside the requests: what is kept of each, as the records
 // "export/<id>", "import/<id>" and "bulk/<id>", and the runs that do the work (work/run.h).
 //
-// A bucket is a directory below the workshop's bucket root. A record is in progress from the answer
-// to the request until the work is done, has failed or was cancelled; work that the end of the
-// process interrupts is begun again from the start (with the same id), and comes out the same.
+// A bucket is a directory below the workshop's bucket root, or elsewhere (work/buckets.h). A record
+// is in progress from the answer to the request until the work is done, has failed or was
+// cancelled; work that the end of the process interrupts is begun again from the start (with the
+// same id), and comes out the same.
 #ifndef EXCHANGE_EXCHANGE_H
 #define EXCHANGE_EXCHANGE_H
 
@@ -118,6 +119,15 @@ struct slice exchange_digest(struct arena *arena, const struct slice *parts, siz
 // "<bucket root>/<bucket>" in the arena; NULL with the error set.
 char *exchange_bucket(struct workshop *shop, struct slice bucket, struct arena *arena,
                       struct error *error);
+
+// The directory that a run writes what goes to the bucket to (`out`), or reads what came from it
+// (place.c); NULL with the error set. To be pushed, or pulled before, and cleared at the end:
+// nothing of that happens where buckets are directories.
+char *exchange_place(struct run *run, struct slice bucket, bool out);
+MUST_CHECK bool exchange_push(struct run *run, struct slice bucket, const char *place);
+MUST_CHECK bool exchange_pull(struct run *run, struct slice bucket, struct slice prefix,
+                              const char *place);
+void exchange_clear(struct run *run);
 
 // ---- Runs (export_run.c, import_run.c, bulk_run.c) --------------------------------------------
 

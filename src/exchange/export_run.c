@@ -91,8 +91,8 @@ static bool perform(struct run *run)
 {
     struct export_run *own = (struct export_run *)run;
     const char *id = (const char *)run->id.ptr; // which is the end of a text
-    char *root =
-        exchange_bucket(own->run.shop, own->record.base.bucket, &own->run.arena, &own->run.error);
+    exchange_clear(run);                        // of a process that was killed
+    char *root = exchange_place(run, own->record.base.bucket, true);
     if (root == NULL || (!own->record.incremental && !remove_leftovers(own, root, id)))
         return false;
     struct export_options options = {
@@ -120,6 +120,8 @@ static bool perform(struct run *run)
         own->record.items = (int64_t)export_item_count(own->target.writer);
     export_free(own->target.writer);
     export_filter_close(own->target.filter);
+    ok = ok && exchange_push(run, own->record.base.bucket, root);
+    exchange_clear(run);
     return ok;
 }
 
@@ -136,10 +138,12 @@ static void finish(struct run *run, bool ok)
 {
     struct exchange *base = &((struct export_run *)run)->record.base;
     base->status = ok ? EXCHANGE_COMPLETED : EXCHANGE_FAILED;
+    bool elsewhere = run->shop->buckets.push != NULL && run->table != NULL;
     exchange_end(run, base, ok,
-                 run->error.code == ERR_RESOURCE_NOT_FOUND ? "TableNotFound"
-                 : run->error.code == ERR_DAMAGED          ? "InternalServerError"
-                                                           : "S3Error");
+                 run->error.code == ERR_RESOURCE_NOT_FOUND && elsewhere ? "S3NoSuchBucket"
+                 : run->error.code == ERR_RESOURCE_NOT_FOUND            ? "TableNotFound"
+                 : run->error.code == ERR_DAMAGED                       ? "InternalServerError"
+                                                                        : "S3Error");
 }
 
 const struct run_kind export_kind =

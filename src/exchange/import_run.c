@@ -172,6 +172,7 @@ static bool perform(struct run *run)
     own->batch.refused = run->table->guard == NULL ? NULL : refused;
     own->batch.context = own;
     bool ok = intake_read(&own->intake) && write_batch(own);
+    exchange_clear(run);
     put_batch_release(&own->batch);
     own->record.processed_bytes = own->intake.bytes;
     return ok;

@@ -76,14 +76,20 @@ bool intake_read(struct intake *intake)
     struct file_entry *files = NULL;
     size_t count = 0;
     size_t read = 0;
-    char *root = exchange_bucket(run->shop, intake->base->bucket, &run->arena, &run->error);
+    exchange_clear(run); // of a process that was killed
+    char *root = exchange_place(run, intake->base->bucket, false);
     if (root == NULL)
         return false;
     intake->options.stop = should_stop;
     intake->options.stop_context = intake;
-    if (!files_list(root, intake->base->prefix, FILES_NO_LINKS, &run->arena, &files, &count,
+    if (!exchange_pull(run, intake->base->bucket, intake->base->prefix, root) ||
+        !files_list(root, intake->base->prefix, FILES_NO_LINKS, &run->arena, &files, &count,
                     &run->error)) {
         bool missing = run->error.code == ERR_RESOURCE_NOT_FOUND;
+        if (!missing && run->shop->buckets.pull != NULL) { // it says what S3 has answered
+            intake->base->failure_code = SLICE_LIT("S3AccessDenied");
+            return false;
+        }
         error_init(&run->error, &run->arena);
         return missing ? exchange_fail(run, intake->base, "S3NoSuchBucket",
                                        "The specified bucket does not exist")

@@ -87,40 +87,15 @@ static bool sweep_table(struct sweeper *sweeper, struct table *table)
     return go_on;
 }
 
-struct ttl_tables {
-    struct engine *engine;
-    struct arena arena;
-    size_t count;
-    size_t capacity;
-    struct slice *names;
-};
-
-static bool collect_name(void *context, struct slice name)
+static bool sweep_if_asked(void *context, struct table *table)
 {
-    struct ttl_tables *tables = context;
-    tables->names =
-        memory_grow(tables->names, tables->count, &tables->capacity, sizeof(*tables->names));
-    struct slice copy = arena_copy(&tables->arena, name);
-    if (copy.ptr != NULL)
-        tables->names[tables->count++] = copy;
-    return copy.ptr != NULL;
+    return table->ttl.tree == 0 || sweep_table(context, table);
 }
 
 static void sweep_all(void *context)
 {
     struct sweeper *sweeper = context;
-    struct ttl_tables tables = {.count = 0};
-    arena_init(&tables.arena, SIZE_MAX);
-    engine_tables(sweeper->shop->engine, slice_of(NULL, 0), collect_name, &tables);
-    bool go_on = true;
-    for (size_t i = 0; go_on && i < tables.count; i++) {
-        struct table *table = engine_table(sweeper->shop->engine, tables.names[i]);
-        if (table != NULL && table->ttl.tree != 0)
-            go_on = sweep_table(sweeper, table);
-        table_release(table);
-    }
-    arena_release(&tables.arena);
-    free(tables.names);
+    work_each_table(sweeper->shop, sweep_if_asked, sweeper);
     sweeper->sweeps++;
 }
 

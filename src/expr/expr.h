@@ -150,6 +150,12 @@ MUST_CHECK struct expr_update *expr_compile_update(struct expr_params *params, s
 
 // Whether the update writes the top-level attribute (or something inside it).
 bool expr_update_writes(const struct expr_update *update, struct slice attribute);
+// Calls back with the top-level attribute of every path that it reads or writes, repeats included.
+bool expr_update_each(const struct expr_update *update,
+                      bool (*visit)(void *context, struct slice attribute), void *context);
+// Whether what it makes depends on what the top-level attribute is: as an operand, because it adds
+// to it or deletes from it, or because it writes something inside.
+bool expr_update_reads(const struct expr_update *update, struct slice attribute);
 // Whether it reads or writes something inside the attribute.
 bool expr_update_nests(const struct expr_update *update, struct slice attribute);
 // The type the update is known, before any item is seen, to give the top-level attribute;

@@ -348,6 +348,23 @@ bool expr_update_writes(const struct expr_update *update, struct slice attribute
     return false;
 }
 
+bool expr_update_reads(const struct expr_update *update, struct slice attribute)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        bool whole = action->path.count == 1 &&
+                     (action->kind == ACTION_SET || action->kind == ACTION_REMOVE);
+        if (!whole && path_begins(action->path, attribute))
+            return true;
+        for (size_t j = 0; j < action->term_count; j++) {
+            struct path path = action->terms[j].path;
+            if (path.count > 0 && path_begins(path, attribute))
+                return true;
+        }
+    }
+    return false;
+}
+
 bool expr_update_nests(const struct expr_update *update, struct slice attribute)
 {
     for (size_t i = 0; i < update->action_count; i++) {
@@ -361,6 +378,22 @@ bool expr_update_nests(const struct expr_update *update, struct slice attribute)
         }
     }
     return false;
+}
+
+bool expr_update_each(const struct expr_update *update,
+                      bool (*visit)(void *context, struct slice attribute), void *context)
+{
+    for (size_t i = 0; i < update->action_count; i++) {
+        const struct action *action = &update->actions[i];
+        if (!visit(context, action->path.steps[0].name))
+            return false;
+        for (size_t j = 0; j < action->term_count; j++) {
+            struct path path = action->terms[j].path;
+            if (path.count > 0 && !visit(context, path.steps[0].name))
+                return false;
+        }
+    }
+    return true;
 }
 
 bool expr_update_removes(const struct expr_update *update)

@@ -45,7 +45,7 @@ static void complete_function(struct c_file *c, const struct model_entity *entit
     for (size_t i = 0; i < entity->attribute_count; i++)
         normal_form(c, &entity->attributes[i]);
     for (size_t i = 0; i < entity->attribute_count; i++) {
-        if (entity->attributes[i].otherwise != NULL)
+        if (entity->attributes[i].otherwise != NULL && !c_is_kept(&entity->attributes[i]))
             c_default(c, &entity->attributes[i]);
     }
     buf_text(c->w->out, "}\n");
@@ -89,6 +89,19 @@ static void key_function(struct c_file *c, const struct model_entity *entity, bo
     PUT(c->w, "    return %s;\n}\n", parts.len > 0 ? parts : SLICE_LIT("true"));
 }
 
+// Whether the entry depends on the item as it is here: what the server keeps, and conditions, are
+// its business.
+static bool is_ours(const struct model_entity *entity, const struct model_entry *entry)
+{
+    struct fields fields = {0};
+    fields_of_entry(&fields, entity, entry);
+    for (size_t i = 0; i < fields.count; i++) {
+        if (c_is_kept(fields.list[i]))
+            return false;
+    }
+    return entry->when == NULL && entry_is_made(entity, entry);
+}
+
 // An entry is there with all its parts or not at all: what was added is taken back.
 static void add_entry(struct c_file *c, const struct model_entity *entity,
                       const struct model_entry *entry)
@@ -114,7 +127,7 @@ static void entry_function(struct c_file *c, const struct model_entity *entity)
     bool any = false;
     section(c, runtime_entity_c, "entries", entity);
     for (size_t i = 0; i < entity->entry_count; i++) {
-        if (!entry_is_made(entity, &entity->entries[i]))
+        if (!is_ours(entity, &entity->entries[i]))
             continue;
         add_entry(c, entity, &entity->entries[i]);
         any = true;
@@ -144,7 +157,7 @@ static void definitions(struct c_file *c, const struct model_entity *entity)
 static struct c_file begin(struct writer *w)
 {
     PUT(w, "// %s\n", text_banner(w));
-    return (struct c_file){.w = w, .prefix = text_snake(w, generate_stem(w->model))};
+    return (struct c_file){.w = w, .prefix = text_snake(w, text_stem(w->model))};
 }
 
 void generate_c_header(struct writer *w)
@@ -171,7 +184,7 @@ void generate_c_source(struct writer *w)
     for (const struct model_entity *entity = NULL; (entity = next_entity(w, entity)) != NULL;)
         definitions(&c, entity);
     w->out = out;
-    PUT(w, "#include \"%s.h\"\n", generate_stem(w->model));
+    PUT(w, "#include \"%s.h\"\n", text_stem(w->model));
     section(&c, runtime_entity_c, "includes", NULL);
     section(&c, runtime_json_c, "json", NULL);
     section(&c, runtime_text_c, "text", NULL);

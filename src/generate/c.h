@@ -2,8 +2,9 @@
 #ifndef GENERATE_C_H
 #define GENERATE_C_H
 
+#include "generate/generate.h"
 #include "generate/runtime.h"
-#include "generate/walk.h"
+#include "write/walk.h"
 
 struct c_file {
     struct writer *w;
@@ -41,6 +42,8 @@ struct c_struct {
 struct slice c_member(const struct c_file *c, const struct model_attribute *attribute);
 bool c_has_flag(const struct model_attribute *attribute);
 bool c_is_pointer(const struct model_attribute *attribute);
+// Whether only the server writes it: it is computed, or counted.
+bool c_is_kept(const struct model_attribute *attribute);
 struct slice c_entity_name(const struct c_file *c, const struct model_entity *entity);
 
 // All structs: named types and entities, with what is inside them.

@@ -2,7 +2,7 @@
 // missing.
 #include "generate/c.h"
 
-#include "guard/eval.h"
+#include "eval/eval.h"
 
 struct slice c_string(struct c_file *c, struct slice text)
 {
@@ -103,6 +103,12 @@ static struct slice call_text(struct c_file *c, const struct model_expr *expr)
     struct slice first = expr->arg_count > 0 ? c_text(c, expr->args[0]) : SLICE_LIT("");
     switch (expr->function) {
     case MODEL_FN_SIZE:
+    case MODEL_FN_ACTOR: // only the server knows
+    case MODEL_FN_OPERATION:
+    case MODEL_FN_ITEM:
+    case MODEL_FN_OLD:
+    case MODEL_FN_EACH:
+    case MODEL_FN_EVENT:
         return SLICE_LIT("NULL");
     case MODEL_FN_PAD:
         return TEXT(c->w, "pad(memory, %s, %s, %s)", first, literal_argument(c, expr->args[1]),

@@ -104,8 +104,14 @@ bool c_has_flag(const struct model_attribute *attribute)
     case C_OBJECT:
         return false;
     default:
-        return attribute->otherwise != NULL || attribute->version || !attribute_always(attribute);
+        return attribute->otherwise != NULL || attribute->version || attribute->counted ||
+               !attribute_always(attribute);
     }
+}
+
+bool c_is_kept(const struct model_attribute *attribute)
+{
+    return attribute->always || attribute->counted;
 }
 
 struct slice c_entity_name(const struct c_file *c, const struct model_entity *entity)
@@ -169,6 +175,8 @@ static void member_line(struct c_file *c, const struct model_attribute *attribut
 {
     struct slice member = c_member(c, attribute);
     text_comment(c->w->out, "    // ", attribute->doc);
+    if (c_is_kept(attribute))
+        buf_text(c->w->out, "    // Read-only: the server keeps it.\n");
     PUT(c->w, c_is_pointer(attribute) ? "    %s*%s;%s\n" : "    %s%s;%s\n",
         value_type_text(c, attribute->type, owner, attribute->name, 0), member,
         slice_str(c_kind(attribute->type) == C_JSON ? " // DynamoDB JSON" : ""));
@@ -248,7 +256,7 @@ static void walk_all(struct c_file *c, void (*visit)(struct c_file *, const stru
 {
     struct writer *w = c->w;
     struct walk walk = {.c = c, .visit = visit};
-    walk.done = arena_zalloc(&w->arena, w->model->type_count + 1, sizeof(*walk.done));
+    walk.done = arena_zalloc(w->arena, w->model->type_count + 1, sizeof(*walk.done));
     if (walk.done == NULL) {
         w->out->failed = true;
         return;
@@ -321,10 +329,10 @@ static void field_row(struct c_file *c, const struct c_struct *one,
     struct slice flag = c_has_flag(attribute) ? TEXT(c->w, "(long)offsetof(struct %s_%s, has_%s)",
                                                      c->prefix, one->name, member)
                                               : SLICE_LIT("NO_FLAG");
-    PUT(c->w, "    {%s, %s,\n     offsetof(struct %s_%s, %s), %s, %s, %s},\n",
+    PUT(c->w, "    {%s, %s,\n     offsetof(struct %s_%s, %s), %s, %s, %s, %s},\n",
         c_string(c, attribute->name), type_row(c, attribute->type, one->name, attribute->name, 0),
         c->prefix, one->name, member, flag, slice_str(c_is_pointer(attribute) ? "true" : "false"),
-        slice_str(null ? "true" : "false"));
+        slice_str(null ? "true" : "false"), slice_str(c_is_kept(attribute) ? "true" : "false"));
 }
 
 // Recursive types name the shapes of others, which may come later.

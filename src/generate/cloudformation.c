@@ -83,7 +83,7 @@ static void table_resource(struct writer *w, const struct model_table *table)
 void generate_cloudformation(struct writer *w)
 {
     PUT(w, "# %s\nAWSTemplateFormatVersion: \"2010-09-09\"\nDescription: %q\nResources:\n",
-        text_banner(w), TEXT(w, "DynamoDB tables of %s", generate_stem(w->model)));
+        text_banner(w), TEXT(w, "DynamoDB tables of %s", text_stem(w->model)));
     for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;)
         table_resource(w, table);
     buf_text(w->out, "Outputs:\n");

@@ -3,6 +3,8 @@
 // attributes, access patterns with index and key condition, rules, and a diagram.
 #include "generate/docs.h"
 
+#include "model/rules.h"
+
 void docs_heading(const struct docs *docs, unsigned deeper, struct slice title)
 {
     for (unsigned i = 0; i < docs->level + deeper; i++)
@@ -192,7 +194,10 @@ static void index_entries(const struct docs *docs, const struct model_table *tab
         const struct model_entry *entry = &entity->entries[position];
         grid_cell(&grid, entity->name);
         key_cells(&grid, entry->parts, shown);
-        grid_cell(&grid, slice_str(entry_sparse(entity, entry) ? "sparse" : "always"));
+        grid_cell(&grid, entry->when != NULL
+                             ? TEXT(docs->w, "when %s",
+                                    docs_code_cell(docs->w, text_line(docs->w, entry->when->text)))
+                             : slice_str(entry_sparse(entity, entry) ? "sparse" : "always"));
     }
     docs_grid(docs, &grid);
 }
@@ -242,7 +247,7 @@ void generate_docs(struct writer *w)
     struct buf *out = w->out;
     const struct model_table *first = next_table(w, NULL);
     bool one = first != NULL && next_table(w, first) == NULL;
-    PUT(w, "<!-- %s -->\n\n# %s\n\n", text_banner(w), one ? first->name : generate_stem(w->model));
+    PUT(w, "<!-- %s -->\n\n# %s\n\n", text_banner(w), one ? first->name : text_stem(w->model));
     if (one)
         docs_paragraph(&docs, first->doc);
     for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;)
@@ -250,6 +255,7 @@ void generate_docs(struct writer *w)
     docs.level = 2;
     docs_types(&docs);
     docs_rules(&docs);
+    docs_consequences(&docs);
     docs_diagram(&docs);
     while (out->len > 1 && out->ptr[out->len - 1] == '\n' && out->ptr[out->len - 2] == '\n')
         out->len--;

@@ -2,7 +2,8 @@
 #ifndef GENERATE_DOCS_H
 #define GENERATE_DOCS_H
 
-#include "generate/walk.h"
+#include "generate/generate.h"
+#include "write/walk.h"
 
 struct docs {
     struct writer *w;
@@ -24,6 +25,9 @@ void docs_entities(const struct docs *docs, const struct model_table *table);
 void docs_types(const struct docs *docs);
 void docs_accesses(const struct docs *docs, const struct model_table *table);
 void docs_rules(const struct docs *docs);
+// What else holds for the entity's items; and the diagram of what rules make.
+void docs_entity_rules(const struct docs *docs, const struct model_entity *entity);
+void docs_consequences(const struct docs *docs);
 // The Mermaid diagram, with its fence.
 void docs_diagram(const struct docs *docs);
 

@@ -1,6 +1,8 @@
 // Entities, named types, access patterns and rules of a model's documentation.
 #include "generate/docs.h"
 
+#include "model/rules.h"
+
 // ---- Attributes ------------------------------------------------------------------------------
 
 // What is to be known of an attribute besides its comment: a sentence.
@@ -13,19 +15,28 @@ static struct slice attribute_facts(struct writer *w, const struct model_attribu
         {attribute->unique, SLICE_LIT("unique")},
         {attribute->immutable, SLICE_LIT("immutable")},
         {attribute->version, SLICE_LIT("counts the changes")},
+        {(attribute->normal & MODEL_SQUEEZE) != 0, SLICE_LIT("blanks squeezed")},
         {(attribute->normal & MODEL_TRIM) != 0, SLICE_LIT("trimmed")},
         {(attribute->normal & MODEL_LOWER) != 0, SLICE_LIT("kept in lower case")},
         {(attribute->normal & MODEL_UPPER) != 0, SLICE_LIT("kept in upper case")},
         {attribute->deprecated, SLICE_LIT("deprecated")},
     };
     struct slice all = {NULL, 0};
-    if (attribute->otherwise != NULL)
+    if (attribute->tally != NULL)
+        all = TEXT(w, "kept by the server: %s", docs_code(w, text_line(w, attribute->tally->text)));
+    else if (attribute->counted)
+        all = SLICE_LIT("kept by the server: its quota counts");
+    else if (attribute->always)
+        all = TEXT(w, "computed: %s", docs_code(w, text_expr(w, attribute->otherwise, NULL)));
+    else if (attribute->otherwise != NULL)
         all = TEXT(w, "default %s%s", docs_code(w, text_expr(w, attribute->otherwise, NULL)),
                    slice_str(attribute->on_update ? ", set again at each write" : ""));
     for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
         if (facts[i].holds)
             text_add(w, &all, "; ", facts[i].text);
     }
+    if (attribute->pattern.len > 0)
+        text_add(w, &all, "; ", TEXT(w, "matches %s", docs_code(w, attribute->pattern)));
     if (all.len == 0)
         return all;
     uint8_t first = (uint8_t)(all.ptr[0] - 'a' + 'A'); // all begin with a small letter
@@ -131,6 +142,7 @@ static void entity_docs(const struct docs *docs, const struct model_entity *enti
     for (size_t i = 0; i < entity->attribute_count; i++)
         attribute_row(&grid, SLICE_LIT(""), &entity->attributes[i]);
     docs_grid(docs, &grid);
+    docs_entity_rules(docs, entity);
 }
 
 void docs_entities(const struct docs *docs, const struct model_table *table)

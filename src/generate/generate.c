@@ -1,5 +1,7 @@
 // The one table of generators: the command line, its help and the tests are made of it.
-#include "generate/text.h"
+#include "generate/generate.h"
+
+#include "write/text.h"
 
 enum { TEXTS_MAX = 256 << 20 }; // bytes that a generator makes on the way
 
@@ -28,8 +30,10 @@ const struct generator *generator_find(const char *name)
 void generate(const struct generator_file *file, const struct model *model,
               const struct generate_options *options, struct buf *out)
 {
-    struct writer w = {.model = model, .options = options, .out = out};
-    arena_init(&w.arena, TEXTS_MAX);
+    struct arena arena;
+    arena_init(&arena, TEXTS_MAX);
+    struct writer w = {
+        .model = model, .only = options->table, .options = options, .out = out, .arena = &arena};
     file->write(&w);
-    arena_release(&w.arena);
+    arena_release(&arena);
 }

@@ -8,10 +8,14 @@
 #include "model/model.h"
 
 enum generate_dialect { GENERATE_POSTGRES, GENERATE_SQLITE };
+// Tables for each entity; what the access patterns ask; the tables of `project` rules.
+enum generate_part { GENERATE_TABLES, GENERATE_QUERIES, GENERATE_PROJECTIONS };
 
 struct generate_options {
     const struct model_table *table; // only this one; NULL for all
     enum generate_dialect dialect;   // of sql
+    enum generate_part part;         // of sql
+    const struct model *since;       // of sql: the model whose tables are there; or NULL
 };
 
 struct writer; // text.h
@@ -41,9 +45,6 @@ const struct generator *generator_find(const char *name);
 void generate(const struct generator_file *file, const struct model *model,
               const struct generate_options *options, struct buf *out);
 
-// The name that a model's files get: that of its own file, without directories and ending.
-struct slice generate_stem(const struct model *model);
-
 // X(name, summary, files, suffix, function, suffix of a second file, its function)
 #define GENERATOR_LIST(X)                                                                          \
     X("docs", "Markdown with keys, entities, access patterns and a diagram", 1, ".md",             \
@@ -57,6 +58,8 @@ struct slice generate_stem(const struct model *model);
       NULL, NULL)                                                                                  \
     X("openapi", "the data API of the tables (OpenAPI 3.1, JSON)", 1, ".json", generate_openapi,   \
       NULL, NULL)                                                                                  \
+    X("alerts", "alerting rules of Prometheus for tables and consumers", 1, ".rules.yaml",         \
+      generate_alerts, NULL, NULL)                                                                 \
     X("c", "structs, keys and calls for programs that embed libdolmen", 2, ".h",                   \
       generate_c_header, ".c", generate_c_source)
 
@@ -66,6 +69,7 @@ generate_function generate_terraform;
 generate_function generate_cloudformation;
 generate_function generate_sql;
 generate_function generate_openapi;
+generate_function generate_alerts;
 generate_function generate_c_header;
 generate_function generate_c_source;
 

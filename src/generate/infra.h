@@ -2,7 +2,8 @@
 #ifndef GENERATE_INFRA_H
 #define GENERATE_INFRA_H
 
-#include "generate/walk.h"
+#include "generate/generate.h"
+#include "write/walk.h"
 
 static inline const char *infra_projection(enum model_projection projection)
 {

@@ -1,7 +1,9 @@
 // The entity relationship diagram. Relationships are inferred: a field in the keys of an entity (or
 // of its index entries) that is another entity's identity says that it belongs to that one. The
-// label is the field.
+// label is the field. What an entity says to refer to is drawn as it says.
 #include "generate/docs.h"
+
+#include "model/rules.h"
 
 static struct slice diagram_name(struct writer *w, const struct model_entity *entity)
 {
@@ -16,22 +18,57 @@ static void key_fields(struct fields *fields, const struct model_entity *entity)
         fields_of_entry(fields, entity, &entity->entries[i]);
 }
 
+// The reference that the attribute ends, if it is in one.
+static const struct model_reference *reference_by(const struct model_entity *entity,
+                                                  const struct model_attribute *field)
+{
+    for (size_t i = 0; i < entity->reference_count; i++) {
+        for (size_t k = 0; k < entity->references[i].count; k++) {
+            if (entity->references[i].attributes[k] == field)
+                return &entity->references[i];
+        }
+    }
+    return NULL;
+}
+
 static const struct model_entity *parent_by(const struct model_entity *entity,
                                             const struct model_attribute *field)
 {
+    const struct model_reference *said = reference_by(entity, field);
+    if (said != NULL)
+        return said->target;
     const struct model_entity *owner = field_owner(entity->table->model, field->name);
     return owner == entity ? NULL : owner;
 }
 
+// What the entity says to refer to: at most one if it may be missing.
+static void said_references(struct writer *w, const struct model_entity *entity)
+{
+    for (size_t i = 0; i < entity->reference_count; i++) {
+        const struct model_reference *reference = &entity->references[i];
+        struct slice names = {NULL, 0};
+        bool always = true;
+        for (size_t k = 0; k < reference->count; k++) {
+            text_add(w, &names, ", ", reference->attributes[k]->name);
+            always = always && attribute_always(reference->attributes[k]);
+        }
+        if (is_wanted(w, reference->target->table))
+            PUT(w, always ? "    %s ||--o{ %s : \"%s\"\n" : "    %s |o--o{ %s : \"%s\"\n",
+                diagram_name(w, reference->target), diagram_name(w, entity), names);
+    }
+}
+
 static void relationships(struct writer *w, const struct model_entity *entity)
 {
+    said_references(w, entity);
     struct fields all = {0};
     struct fields own = {0};
     key_fields(&all, entity);
     fields_of_keys(&own, entity);
     for (size_t i = 0; i < all.count; i++) {
         const struct model_entity *parent = parent_by(entity, all.list[i]);
-        if (parent == NULL || !is_wanted(w, parent->table))
+        if (parent == NULL || !is_wanted(w, parent->table) ||
+            reference_by(entity, all.list[i]) != NULL)
             continue;
         bool one = own.count == 1 && own.list[0] == all.list[i];
         PUT(w, one ? "    %s ||--o| %s : \"%s\"\n" : "    %s ||--o{ %s : \"%s\"\n",

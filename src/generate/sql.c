@@ -4,25 +4,19 @@
 // has them, so that rows and items can be told to be the same.
 #include "generate/sql.h"
 
+#include "sql/query.h"
+
+const struct sql_table *sql_of(const struct writer *w, const struct model_entity *entity)
+{
+    return sql_schema_next(w->schema, entity, NULL);
+}
+
+struct slice sql_table_name(struct writer *w, const struct model_entity *entity)
+{
+    return sql_full_name(w, sql_of(w, entity)->name);
+}
+
 // ---- Tables ----------------------------------------------------------------------------------
-
-static struct slice column_list(struct writer *w, const struct model_entity *entity,
-                                const struct fields *fields)
-{
-    struct slice list = {NULL, 0};
-    for (size_t i = 0; i < fields->count; i++)
-        text_add(w, &list, ", ", sql_column(w, entity, fields->list[i]));
-    return list;
-}
-
-static bool all_there(const struct fields *fields)
-{
-    for (size_t i = 0; i < fields->count; i++) {
-        if (!attribute_always(fields->list[i]))
-            return false;
-    }
-    return true;
-}
 
 static void column(struct writer *w, const struct model_entity *entity,
                    const struct model_attribute *attribute)
@@ -30,29 +24,34 @@ static void column(struct writer *w, const struct model_entity *entity,
     // SQLite keeps the text of a statement, comments and all; PostgreSQL has COMMENT ON.
     if (is_sqlite(w))
         text_comment(w->out, "  -- ", attribute->doc);
-    PUT(w, "  %s %s%s", sql_column(w, entity, attribute), sql_type(w, sql_kind(attribute->type)),
-        slice_str(attribute_always(attribute) ? " NOT NULL" : ""));
-    sql_default(w, attribute);
-    if (attribute->unique)
+    if (is_sqlite(w) && attribute->pattern.len > 0)
+        PUT(w, "  -- Not in SQLite: it matches %s\n", text_line(w, attribute->pattern));
+    const char *type = sql_type_name(w->schema->dialect, sql_kind(attribute->type));
+    PUT(w, type[0] == '\0' ? "  %s%s%s" : "  %s %s%s", sql_column(w, sql_of(w, entity), attribute),
+        slice_str(type), slice_str(attribute_always(attribute) ? " NOT NULL" : ""));
+    struct slice generated = sql_generated(w, entity, attribute);
+    if (generated.len > 0)
+        PUT(w, " GENERATED ALWAYS AS (%s) STORED", generated);
+    else
+        sql_default(w, attribute);
+    if (attribute->unique && entity->softdelete == NULL)
         buf_text(w->out, " UNIQUE");
     sql_check(w, entity, attribute);
     buf_text(w->out, ",\n");
 }
 
 // The key: of the attributes that make it, or one row if it is made of none.
-static void primary_key(struct writer *w, const struct model_entity *entity)
+static void primary_key(struct writer *w, const struct sql_table *table)
 {
-    struct fields keys = {0};
-    fields_of_keys(&keys, entity);
-    if (keys.count == 0)
+    if (table->columns[table->key.list[0]].attribute == NULL)
         PUT(w, "  \"only_row\" %s)\n",
             sql_either(w, "INTEGER PRIMARY KEY DEFAULT 1 CHECK (\"only_row\" = 1",
                        "boolean PRIMARY KEY DEFAULT true CHECK (\"only_row\""));
     else // a primary key takes no NULL, and to UNIQUE two of them are different
         PUT(w, "  %s (%s)\n",
-            all_there(&keys) ? SLICE_LIT("PRIMARY KEY")
-                             : sql_either(w, "UNIQUE", "UNIQUE NULLS NOT DISTINCT"),
-            column_list(w, entity, &keys));
+            !table->loose ? SLICE_LIT("PRIMARY KEY")
+                          : sql_either(w, "UNIQUE", "UNIQUE NULLS NOT DISTINCT"),
+            sql_column_list(w, table, &table->key));
 }
 
 static void comment_on(struct writer *w, const char *what, struct slice name, struct slice doc)
@@ -64,87 +63,37 @@ static void comment_on(struct writer *w, const char *what, struct slice name, st
 
 static void create_table(struct writer *w, const struct model_entity *entity)
 {
-    struct slice name = sql_table(w, entity);
+    struct slice name = sql_table_name(w, entity);
     buf_byte(w->out, '\n');
     text_comment(w->out, "-- ", entity->doc);
     PUT(w, "CREATE TABLE %s (\n", name);
     for (size_t i = 0; i < entity->attribute_count; i++)
         column(w, entity, &entity->attributes[i]);
-    primary_key(w, entity);
+    sql_constraints(w, entity);
+    primary_key(w, sql_of(w, entity));
     buf_text(w->out, ");\n");
     comment_on(w, "TABLE", name, entity->doc);
     for (size_t i = 0; i < entity->attribute_count; i++) {
         const struct model_attribute *attribute = &entity->attributes[i];
-        comment_on(w, "COLUMN", TEXT(w, "%s.%s", name, sql_column(w, entity, attribute)),
+        comment_on(w, "COLUMN", TEXT(w, "%s.%s", name, sql_column(w, sql_of(w, entity), attribute)),
                    attribute->doc);
     }
 }
 
 // ---- Indexes ---------------------------------------------------------------------------------
 
-// Whether an access pattern finds the entity through the index.
-static bool index_used(const struct model_entity *entity, const struct model_index *index)
+// What is unique stands in the table, or at its softdelete.
+static void create_indexes(struct writer *w, const struct sql_table *table)
 {
-    const struct model_table *table = entity->table;
-    for (size_t i = 0; i < table->access_count; i++) {
-        const struct model_access *access = &table->accesses[i];
-        for (size_t k = 0; access->index == index && k < access->entity_count; k++) {
-            if (access->entities[k] == entity)
-                return true;
-        }
+    for (size_t i = 0; i < table->index_count; i++) {
+        const struct sql_index *index = &table->indexes[i];
+        if (!index->unique)
+            PUT(w,
+                index->where.len > 0 ? "CREATE INDEX %s ON %s (%s) WHERE %s;\n"
+                                     : "CREATE INDEX %s ON %s (%s)%s;\n",
+                sql_quoted(w, index->name), sql_full_name(w, table->name),
+                sql_column_list(w, table, &index->columns), index->where);
     }
-    return false;
-}
-
-// What must hold for an expression to have a value: conditions, with AND between them; empty if it
-// always has one. Of `a ?? b` one is enough.
-static struct slice there_text(struct writer *w, const struct model_entity *entity,
-                               const struct model_expr *expr)
-{
-    struct slice all = {NULL, 0};
-    if (expr->kind == MODEL_EXPR_PATH)
-        return expr->attribute == NULL || attribute_always(expr->attribute)
-                   ? all
-                   : TEXT(w, "%s IS NOT NULL", sql_column(w, entity, expr->attribute));
-    for (size_t i = 0; i < expr->arg_count; i++) {
-        struct slice one = there_text(w, entity, expr->args[i]);
-        if (expr->kind == MODEL_EXPR_ELSE && one.len == 0)
-            return one;
-        if (one.len > 0)
-            text_add_once(w, &all, expr->kind == MODEL_EXPR_ELSE ? " OR " : " AND ", one);
-    }
-    return expr->kind == MODEL_EXPR_ELSE ? TEXT(w, "(%s)", all) : all;
-}
-
-static void add_part_there(struct writer *w, const struct model_entity *entity,
-                           const struct model_key_part *part, struct slice *all)
-{
-    const struct model_attribute *native = model_entity_attribute(entity, part->name);
-    if (part->template == NULL && native != NULL && !attribute_always(native))
-        text_add_once(w, all, " AND ", TEXT(w, "%s IS NOT NULL", sql_column(w, entity, native)));
-    for (size_t i = 0; part->template != NULL && i < part->template->segment_count; i++) {
-        const struct model_expr *expr = part->template->segments[i].expr;
-        struct slice one = expr == NULL ? slice_of(NULL, 0) : there_text(w, entity, expr);
-        if (one.len > 0)
-            text_add_once(w, all, " AND ", one);
-    }
-}
-
-static void create_index(struct writer *w, const struct model_entity *entity,
-                         const struct model_entry *entry)
-{
-    struct fields fields = {0};
-    struct slice there = {NULL, 0};
-    fields_of_entry(&fields, entity, entry);
-    if (fields.count == 0 || !index_used(entity, entry->index))
-        return;
-    PUT(w, "CREATE INDEX \"%s_idx\" ON %s (%s)",
-        text_snake(w, TEXT(w, "%s_%s", text_entity(w, entity), entry->index->name)),
-        sql_table(w, entity), column_list(w, entity, &fields));
-    // A partial index is to SQL what a sparse one is to DynamoDB.
-    for (size_t i = 0; i < keys_count(&entry->index->keys); i++)
-        add_part_there(w, entity, &entry->parts[i], &there);
-    PUT(w, there.len > 0 ? " WHERE %s;\n" : "%s;\n", there);
 }
 
 // ---- The file --------------------------------------------------------------------------------
@@ -154,19 +103,130 @@ static void table_schema(struct writer *w, const struct model_table *table)
     for (size_t i = 0; i < table->entity_count; i++) {
         const struct model_entity *entity = &table->entities[i];
         create_table(w, entity);
-        for (size_t e = 0; e < entity->entry_count; e++) {
-            if (entity->entries[e].stated)
-                create_index(w, entity, &entity->entries[e]);
-        }
+        create_indexes(w, sql_of(w, entity));
+        sql_rules(w, entity);
     }
     sql_view(w, table);
 }
 
-void generate_sql(struct writer *w)
+static void write_tables(struct writer *w)
 {
-    PUT(w, "-- %s\n-- For %s.\nBEGIN;\n", text_banner(w),
-        sql_either(w, "SQLite", "PostgreSQL 15 and later"));
+    buf_text(w->out, "BEGIN;\n");
+    sql_refusal(w);
     for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;)
         table_schema(w, table);
+    for (const struct model_entity *entity = NULL; (entity = next_entity(w, entity)) != NULL;)
+        sql_references(w, entity);
     buf_text(w->out, "\nCOMMIT;\n");
+}
+
+static void write_queries(struct writer *w)
+{
+    for (const struct model_table *table = NULL; (table = next_table(w, table)) != NULL;) {
+        for (size_t i = 0; i < table->access_count; i++) {
+            const struct model_access *access = &table->accesses[i];
+            buf_byte(w->out, '\n');
+            text_comment(w->out, "-- ", access->doc);
+            sql_query(w, access);
+        }
+    }
+}
+
+static void put_statements(struct writer *w, const struct sql_statements *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        PUT(w, "%s;\n", list->list[i]);
+    w->out->failed = w->out->failed || list->failed;
+}
+
+// The schema of a rule, or of no rule.
+static const struct sql_schema *make_schema(struct writer *w, const struct model *model,
+                                            const struct model_project *project)
+{
+    struct slice error;
+    struct sql_request request = {.model = model,
+                                  .project = project,
+                                  .table = w->only,
+                                  .dialect = w->options->dialect == GENERATE_SQLITE ? SQL_SQLITE
+                                                                                    : SQL_POSTGRES};
+    const struct sql_schema *schema = sql_schema_make(&request, w->arena, &error);
+    if (schema == NULL)
+        PUT(w, "-- Cannot be made: %s.\n", error);
+    return schema;
+}
+
+// The rule of that name in the earlier model.
+static const struct model_project *rule_since(const struct writer *w, struct slice name)
+{
+    const struct model_rules *rules = w->options->since->rules_of;
+    for (size_t i = 0; i < rules->project_count; i++) {
+        if (slice_equal(rules->projects[i].name, name))
+            return &rules->projects[i];
+    }
+    return NULL;
+}
+
+static bool has_both(const struct sql_schema *schema)
+{
+    for (size_t i = 0; i < schema->table_count; i++) {
+        if (schema->tables[i]->both)
+            return true;
+    }
+    return false;
+}
+
+// What makes the tables, or makes them out of those of an earlier model.
+static void write_projection(struct writer *w, const struct model_project *project)
+{
+    const struct sql_schema *schema = make_schema(w, w->model, project);
+    const struct model_project *rule =
+        w->options->since == NULL ? NULL : rule_since(w, project->name);
+    struct sql_statements list;
+    struct sql_change change;
+    sql_statements_init(&list, w->arena);
+    if (schema == NULL)
+        return;
+    if (has_both(schema))
+        sql_inbox(schema, &list);
+    if (rule == NULL) {
+        sql_create(schema, &list);
+        put_statements(w, &list);
+        return;
+    }
+    const struct sql_schema *from = make_schema(w, w->options->since, rule);
+    if (from == NULL || !sql_schema_change(from, schema, w->arena, &change)) {
+        w->out->failed = w->out->failed || from != NULL;
+        return;
+    }
+    put_statements(w, &list);
+    put_statements(w, &change.before);
+    for (size_t i = 0; change.any && i < schema->table_count; i++) {
+        if (change.backfill[i])
+            PUT(w, "-- Here %s is filled anew.\n", schema->tables[i]->name);
+    }
+    put_statements(w, &change.after);
+}
+
+static void write_projections(struct writer *w)
+{
+    const struct model_rules *rules = w->model->rules_of;
+    for (size_t i = 0; i < rules->project_count; i++) {
+        PUT(w, "\n-- %s\n", rules->projects[i].name);
+        write_projection(w, &rules->projects[i]);
+    }
+}
+
+void generate_sql(struct writer *w)
+{
+    PUT(w, "-- %s\n-- For %s.\n", text_banner(w),
+        slice_str(w->options->dialect == GENERATE_SQLITE ? "SQLite" : "PostgreSQL 15 and later"));
+    if (w->options->part == GENERATE_PROJECTIONS) {
+        write_projections(w);
+        return;
+    }
+    w->schema = make_schema(w, w->model, NULL);
+    if (w->schema != NULL && w->options->part == GENERATE_QUERIES)
+        write_queries(w);
+    else if (w->schema != NULL)
+        write_tables(w);
 }

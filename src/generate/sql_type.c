@@ -2,113 +2,17 @@
 // members, is JSON; literals and ranges become CHECK constraints.
 #include "generate/sql.h"
 
-bool is_sqlite(const struct writer *w)
-{
-    return w->options->dialect == GENERATE_SQLITE;
-}
-
-struct slice sql_either(const struct writer *w, const char *sqlite, const char *postgres)
-{
-    return slice_str(is_sqlite(w) ? sqlite : postgres);
-}
-
-enum sql_kind sql_kind(const struct model_type *type)
-{
-    const struct model_type *bare = type_bare(type);
-    switch (type_stored(type)) {
-    case VALUE_S:
-        return bare->kind == MODEL_UUID        ? SQL_UUID
-               : bare->kind == MODEL_TIMESTAMP ? SQL_TIMESTAMP
-               : bare->kind == MODEL_DATE      ? SQL_DATE
-                                               : SQL_TEXT;
-    case VALUE_N:
-        return bare->kind == MODEL_INTEGER || bare->kind == MODEL_EPOCH ? SQL_BIGINT : SQL_NUMERIC;
-    case VALUE_BOOL:
-        return SQL_BOOLEAN;
-    case VALUE_B:
-        return SQL_BYTES;
-    default:
-        return SQL_JSON;
-    }
-}
-
-// What a kind is called, how SQLite checks that a value is one (it takes any in any column, unless
-// told not to), and how PostgreSQL writes one into a key.
-// clang-format off
-static const struct {
-    const char *postgres;
-    const char *sqlite;
-    const char *check;
-    const char *key;
-} kinds[] = {
-    [SQL_TEXT] = {"text", "TEXT", "typeof(#) = 'text'", "(%s)"},
-    [SQL_NUMERIC] = {"numeric", "NUMERIC", "typeof(#) IN ('integer', 'real')", "(trim_scale(%s)::text)"},
-    [SQL_BIGINT] = {"bigint", "INTEGER", "typeof(#) = 'integer'", "(%s::text)"},
-    [SQL_BOOLEAN] = {"boolean", "INTEGER", "# IN (0, 1)", "(%s::text)"},
-    [SQL_BYTES] = {"bytea", "BLOB", "typeof(#) = 'blob'", "(encode(%s, 'base64'))"},
-    [SQL_UUID] = {"uuid", "TEXT", "length(#) = 36 AND # GLOB '*-*-*-*-*'", "(%s::text)"},
-    [SQL_TIMESTAMP] = {"timestamptz", "TEXT", "# GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:*'",
-                       "(to_char(%s AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"},
-    [SQL_DATE] = {"date", "TEXT", "date(#, '+0 days') = #", "(to_char(%s, 'YYYY-MM-DD'))"},
-    [SQL_JSON] = {"jsonb", "TEXT", NULL, "(%s #>> '{}')"},
+// How SQLite checks that a value is of a kind: it takes any in any column, unless told not to.
+static const char *const sqlite_checks[SQL_KINDS] = {
+    [SQL_TEXT] = "typeof(#) = 'text'",
+    [SQL_NUMERIC] = "(typeof(#) IN ('integer', 'real') OR # GLOB '[-0-9]*')",
+    [SQL_BIGINT] = "typeof(#) = 'integer'",
+    [SQL_BOOLEAN] = "# IN (0, 1)",
+    [SQL_BYTES] = "typeof(#) = 'blob'",
+    [SQL_UUID] = "length(#) = 36 AND # GLOB '*-*-*-*-*'",
+    [SQL_TIMESTAMP] = "# GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:*'",
+    [SQL_DATE] = "date(#, '+0 days') = #",
 };
-// clang-format on
-
-struct slice sql_type(const struct writer *w, enum sql_kind kind)
-{
-    return sql_either(w, kinds[kind].sqlite, kinds[kind].postgres);
-}
-
-// ---- Names and literals ----------------------------------------------------------------------
-
-struct slice sql_string(struct writer *w, struct slice text)
-{
-    return text_doubled(w, '\'', text);
-}
-
-struct slice sql_table(struct writer *w, const struct model_entity *entity)
-{
-    return TEXT(w, "\"%s\"", text_snake(w, text_entity(w, entity)));
-}
-
-// Two attributes whose names differ only in their writing keep their own names.
-struct slice sql_column(struct writer *w, const struct model_entity *entity,
-                        const struct model_attribute *attribute)
-{
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        const struct model_attribute *other = &entity->attributes[i];
-        if (other != attribute && text_alike(other->name, attribute->name))
-            return text_doubled(w, '"', attribute->name);
-    }
-    return text_doubled(w, '"', text_snake(w, attribute->name));
-}
-
-struct slice sql_key_text(struct writer *w, const struct model_entity *entity,
-                          const struct model_attribute *attribute)
-{
-    enum sql_kind kind = sql_kind(attribute->type);
-    struct slice name = sql_column(w, entity, attribute);
-    if (!is_sqlite(w))
-        return TEXT(w, kinds[kind].key, name);
-    if (kind == SQL_BOOLEAN)
-        return TEXT(w, "(CASE %s WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)", name);
-    return name;
-}
-
-static struct slice literal(struct writer *w, struct slice value)
-{
-    switch (value_type(value)) {
-    case VALUE_BOOL:
-        return value_bool(value) ? sql_either(w, "1", "true") : sql_either(w, "0", "false");
-    case VALUE_S:
-        return sql_string(w, value_bytes(value));
-    case VALUE_M:
-    case VALUE_L:
-        return sql_string(w, text_value(w, value, ""));
-    default:
-        return text_value(w, value, "NULL");
-    }
-}
 
 // ---- Checks ----------------------------------------------------------------------------------
 
@@ -141,12 +45,12 @@ static void check_literals(struct checks *checks, const struct model_type *type)
     size_t shown = 0;
     check(checks, "# IN (");
     if (type->kind == MODEL_LITERAL)
-        buf_slice(&checks->text, literal(checks->w, type->literal));
+        buf_slice(&checks->text, sql_literal(checks->w, type->literal));
     for (size_t i = 0; type->kind == MODEL_UNION && i < type->option_count; i++) {
         if (type->options[i]->kind != MODEL_LITERAL)
             continue;
         buf_text(&checks->text, shown++ == 0 ? "" : ", ");
-        buf_slice(&checks->text, literal(checks->w, type->options[i]->literal));
+        buf_slice(&checks->text, sql_literal(checks->w, type->options[i]->literal));
     }
     buf_byte(&checks->text, ')');
 }
@@ -168,6 +72,15 @@ static void check_range(struct checks *checks, const struct model_type *type, co
     }
 }
 
+// SQLite has no regular expressions: there it is a comment at the column.
+static void check_pattern(struct checks *checks, struct slice pattern)
+{
+    if (pattern.len == 0 || is_sqlite(checks->w))
+        return;
+    check(checks, "# ~ ");
+    buf_slice(&checks->text, sql_string(checks->w, TEXT(checks->w, "^(?:%s)$", pattern)));
+}
+
 static void check_text(struct checks *checks, const struct model_type *type, unsigned normal)
 {
     if (type->kind == MODEL_STRING)
@@ -183,6 +96,10 @@ static void check_text(struct checks *checks, const struct model_type *type, uns
     if ((normal & MODEL_TRIM) != 0)
         check_either(checks, "# = trim(#, char(9, 10, 11, 12, 13, 32))",
                      "# = btrim(#, E' \\t\\n\\013\\f\\r')");
+    if ((normal & MODEL_SQUEEZE) != 0)
+        check_either(checks, "instr(#, '  ') = 0", "# !~ E'[ \\t\\n\\013\\f\\r]{2}'");
+    if ((normal & MODEL_NFC) != 0 && !is_sqlite(checks->w))
+        check(checks, "# IS NFC NORMALIZED");
 }
 
 // ---- JSON ------------------------------------------------------------------------------------
@@ -257,8 +174,8 @@ static void check_kind(struct checks *checks, const struct model_attribute *attr
 {
     const struct model_type *bare = type_bare(attribute->type);
     enum sql_kind kind = sql_kind(attribute->type);
-    if (is_sqlite(checks->w) && kinds[kind].check != NULL)
-        check(checks, kinds[kind].check);
+    if (is_sqlite(checks->w) && sqlite_checks[kind] != NULL)
+        check(checks, sqlite_checks[kind]);
     if (kind == SQL_JSON) {
         check_json(checks, attribute->type);
         return;
@@ -267,6 +184,8 @@ static void check_kind(struct checks *checks, const struct model_attribute *attr
         check_literals(checks, attribute->type);
     if (kind == SQL_TEXT)
         check_text(checks, bare, attribute->normal);
+    if (kind == SQL_TEXT)
+        check_pattern(checks, attribute->pattern);
     if (bare->kind == MODEL_NUMBER || bare->kind == MODEL_INTEGER || bare->kind == MODEL_EPOCH)
         check_range(checks, bare, "#", "#");
     if (bare->kind == MODEL_BINARY)
@@ -276,7 +195,7 @@ static void check_kind(struct checks *checks, const struct model_attribute *attr
 void sql_check(struct writer *w, const struct model_entity *entity,
                const struct model_attribute *attribute)
 {
-    struct checks checks = {.w = w, .column = sql_column(w, entity, attribute)};
+    struct checks checks = {.w = w, .column = sql_column(w, sql_of(w, entity), attribute)};
     buf_init(&checks.text, 1 << 20);
     check_kind(&checks, attribute);
     struct slice text = text_keep(w, &checks.text);
@@ -317,13 +236,24 @@ void sql_default(struct writer *w, const struct model_attribute *attribute)
     enum sql_kind kind = sql_kind(attribute->type);
     if (attribute->version)
         buf_text(w->out, " DEFAULT 1");
-    if (expr == NULL || attribute->version)
+    if (attribute->tally != NULL)
+        buf_text(w->out, " DEFAULT 0");
+    if (expr == NULL || attribute->version || attribute->tally != NULL)
         return;
     if (expr->kind == MODEL_EXPR_VALUE && (kind != SQL_JSON || value_type(expr->value) == VALUE_M ||
                                            value_type(expr->value) == VALUE_L))
-        PUT(w, " DEFAULT %s", literal(w, expr->value));
+        PUT(w, " DEFAULT %s", sql_literal(w, expr->value));
     else if (expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_NOW)
         PUT(w, " DEFAULT %s", now_text(w, kind));
     else if (expr->kind == MODEL_EXPR_CALL && expr->function == MODEL_FN_UUID)
         PUT(w, " DEFAULT %s", uuid_text(w, kind));
+}
+
+struct slice sql_generated(struct writer *w, const struct model_entity *entity,
+                           const struct model_attribute *attribute)
+{
+    return attribute->always && attribute->otherwise != NULL &&
+                   sql_is_immutable(w, attribute->otherwise)
+               ? sql_value(w, sql_of(w, entity), attribute->otherwise)
+               : slice_of(NULL, 0);
 }

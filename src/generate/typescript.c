@@ -42,8 +42,10 @@ static void body(struct typescript *ts)
         named_shape(ts, model->types[i]);
     for (const struct model_table *table = NULL; (table = next_table(ts->w, table)) != NULL;) {
         PUT(ts->w, "\n// ---- Table %s ----\n", table->name);
-        for (size_t i = 0; i < table->entity_count; i++)
+        for (size_t i = 0; i < table->entity_count; i++) {
             typescript_entity_types(ts, &table->entities[i]);
+            typescript_entity_objects(ts, &table->entities[i]);
+        }
         for (size_t i = 0; i < table->entity_count; i++)
             typescript_entity_kind(ts, &table->entities[i]);
         typescript_table(ts, table);

@@ -2,7 +2,8 @@
 #ifndef GENERATE_TYPESCRIPT_H
 #define GENERATE_TYPESCRIPT_H
 
-#include "generate/walk.h"
+#include "generate/generate.h"
+#include "write/walk.h"
 
 // Functions that a file has only if something in it calls them: X(name, section of client.ts)
 #define TYPESCRIPT_HELPERS(X)                                                                      \
@@ -10,6 +11,12 @@
     X(LOWER, "lower")                                                                              \
     X(UPPER, "upper")                                                                              \
     X(TRIM, "trim")                                                                                \
+    X(SQUEEZE, "squeeze")                                                                          \
+    X(NFC, "nfc")                                                                                  \
+    X(EXACT, "exact")                                                                              \
+    X(PRODUCT, "product")                                                                          \
+    X(TEST, "test") /* holds() */                                                                  \
+    X(SOFT, "soft") /* SoftEntityClient */                                                         \
     X(PAD, "pad")                                                                                  \
     X(FIXED, "fixed")                                                                              \
     X(ESCAPE, "escape")                                                                            \
@@ -63,6 +70,8 @@ struct slice typescript_named(struct typescript *ts, struct slice name);
 // A member's name: as it is, or quoted; and the access to it, ".name" or "[\"name\"]".
 struct slice typescript_member(struct typescript *ts, struct slice name);
 struct slice typescript_dot(struct typescript *ts, struct slice name);
+// Whether callers cannot set it: it is computed, or counted.
+bool typescript_read_only(const struct model_attribute *attribute);
 // A comment before a declaration.
 void typescript_doc(struct typescript *ts, const char *before, struct slice doc);
 
@@ -72,6 +81,8 @@ struct slice typescript_expr(struct typescript *ts, const struct model_expr *exp
                              enum model_kind want, const struct model_access *access);
 struct slice typescript_template(struct typescript *ts, const struct model_template *template,
                                  const struct model_access *access);
+// A test of `item`; `missing` is what a comparison with something missing is.
+struct slice typescript_test(struct typescript *ts, const struct model_test *test, bool missing);
 // An expression in its normal form.
 struct slice typescript_normal(struct typescript *ts, unsigned normal, struct slice expr);
 // Whether fields inside a type have normal forms or defaults; and the expression that applies them
@@ -82,7 +93,10 @@ struct slice typescript_nested(struct typescript *ts, const struct model_type *t
 struct slice typescript_nested_body(struct typescript *ts, const struct model_type *type);
 
 void typescript_entity_types(struct typescript *ts, const struct model_entity *entity);
+void typescript_entity_objects(struct typescript *ts, const struct model_entity *entity);
 void typescript_entity_kind(struct typescript *ts, const struct model_entity *entity);
+// What of an entity's `Kind` the model's rules say.
+void typescript_rules(struct typescript *ts, const struct model_entity *entity);
 void typescript_table(struct typescript *ts, const struct model_table *table);
 
 #endif

@@ -2,10 +2,11 @@
 // which the client completes items.
 #include "generate/typescript.h"
 
-#include "guard/eval.h"
+#include "eval/eval.h"
+#include "eval/template.h"
+#include "eval/validate.h"
 #include "guard/projected.h"
-#include "guard/template.h"
-#include "guard/validate.h"
+#include "model/rules.h"
 
 // ---- Types -----------------------------------------------------------------------------------
 
@@ -21,52 +22,93 @@ static bool input_default(const struct model_entity *entity,
                           const struct model_attribute *attribute)
 {
     (void)entity;
-    return !attribute->optional && (attribute->otherwise != NULL || attribute->version);
+    return !attribute->optional && !typescript_read_only(attribute) &&
+           (attribute->otherwise != NULL || attribute->version);
 }
 
 static bool input_fixed(const struct model_entity *entity, const struct model_attribute *attribute)
 {
-    return attribute->immutable || attribute->version || in_keys(entity, attribute);
+    return attribute->immutable || attribute->version || typescript_read_only(attribute) ||
+           in_keys(entity, attribute);
+}
+
+static bool input_none(const struct model_entity *entity, const struct model_attribute *attribute)
+{
+    (void)entity;
+    return typescript_read_only(attribute);
 }
 
 // "a" | "b": the names for which the test holds; never if there are none.
-static void entity_alias(struct typescript *ts, const struct model_entity *entity,
-                         const char *format,
-                         bool (*test)(const struct model_entity *, const struct model_attribute *))
+typedef bool entity_test(const struct model_entity *, const struct model_attribute *);
+
+static struct slice names_of(struct typescript *ts, const struct model_entity *entity,
+                             entity_test *test)
 {
-    struct slice name = typescript_entity(ts, entity);
-    size_t count = 0;
-    text_format(ts->w->out, format, 2, (struct slice[]){name, name});
+    struct buf names;
+    buf_init(&names, LIMIT_MODEL_FILE);
     for (size_t i = 0; i < entity->attribute_count; i++) {
         if (test(entity, &entity->attributes[i]))
-            PUT(ts->w, count++ == 0 ? "%q" : " | %q", entity->attributes[i].name);
+            text_format(&names, names.len == 0 ? "%q" : " | %q", 1, &entity->attributes[i].name);
     }
-    buf_text(ts->w->out, count == 0 ? "never>;\n" : ">;\n");
+    return text_keep(ts->w, &names);
+}
+
+static void entity_alias(struct typescript *ts, const struct model_entity *entity,
+                         struct slice whole, const char *format, entity_test *test)
+{
+    struct slice names = names_of(ts, entity, test);
+    text_format(ts->w->out, format, 2, (struct slice[]){typescript_entity(ts, entity), whole});
+    PUT(ts->w, "%s>;\n", names.len == 0 ? SLICE_LIT("never") : names);
 }
 
 void typescript_entity_types(struct typescript *ts, const struct model_entity *entity)
 {
+    struct slice name = typescript_entity(ts, entity);
+    struct slice kept = names_of(ts, entity, input_none);
+    struct slice given = kept.len == 0 ? name : TEXT(ts->w, "Omit<%s, %s>", name, kept);
     buf_byte(ts->w->out, '\n');
     typescript_doc(ts, "", entity->doc);
-    PUT(ts->w, "export interface %s {\n", typescript_entity(ts, entity));
+    PUT(ts->w, "export interface %s {\n", name);
     for (size_t i = 0; i < entity->attribute_count; i++)
         typescript_attribute(ts, &entity->attributes[i]);
     buf_text(ts->w->out, "}\n");
-    entity_alias(ts, entity,
+    entity_alias(ts, entity, given,
                  "\n/** What creating it takes: what has a default may be left out. */\n"
                  "export type %sInput = Defaulted<%s, ",
                  input_default);
-    entity_alias(ts, entity,
+    entity_alias(ts, entity, name,
                  "\n/** What its primary key is made of. */\nexport type %sKey = Pick<%s, ",
                  in_keys);
-    entity_alias(ts, entity, "\n/** What may change. */\nexport type %sChanges = Changed<%s, ",
-                 input_fixed);
+    entity_alias(ts, entity, name,
+                 "\n/** What may change. */\nexport type %sChanges = Changed<%s, ", input_fixed);
+}
+
+// What the data API shows in $objects.
+void typescript_entity_objects(struct typescript *ts, const struct model_entity *entity)
+{
+    const struct model_rules *rules = entity->table->model->rules_of;
+    bool any = false;
+    for (size_t i = 0; i < rules->object_count; i++) {
+        const struct model_object *object = &rules->objects[i];
+        if (object->entity != entity)
+            continue;
+        if (!any)
+            PUT(ts->w,
+                "\n/** Links to its objects, as the data API has them in `$objects`. */\n"
+                "export interface %sObjects {\n",
+                typescript_entity(ts, entity));
+        any = true;
+        PUT(ts->w, "  %s?: %s;\n", typescript_member(ts, object->name),
+            slice_str(object->each == NULL ? "string" : "(string | null)[]"));
+    }
+    if (any)
+        buf_text(ts->w->out, "}\n");
 }
 
 // ---- Keys ------------------------------------------------------------------------------------
 
 static struct slice key_object(struct typescript *ts, const struct model_key_part *parts,
-                               size_t count)
+                               size_t count, const struct model_test *when)
 {
     struct slice list = {NULL, 0};
     ts->item = false;
@@ -81,6 +123,8 @@ static struct slice key_object(struct typescript *ts, const struct model_key_par
         text_add(ts->w, &list, ", ",
                  TEXT(ts->w, "%s: %s", typescript_member(ts, parts[i].name), value));
     }
+    if (when != NULL)
+        return TEXT(ts->w, "(item) => (%s ? { %s } : {})", typescript_test(ts, when, false), list);
     return TEXT(ts->w, ts->item ? "(item) => ({ %s })" : "() => ({ %s })", list);
 }
 
@@ -224,8 +268,11 @@ static struct slice sources(struct typescript *ts, const struct model_entity *en
     struct fields keys = {0};
     struct slice names = {NULL, 0};
     for (size_t i = 0; i < entity->entry_count; i++) {
-        if (entry_is_made(entity, &entity->entries[i]))
-            fields_of_entry(&all, entity, &entity->entries[i]);
+        if (!entry_is_made(entity, &entity->entries[i]))
+            continue;
+        fields_of_entry(&all, entity, &entity->entries[i]);
+        if (entity->entries[i].when != NULL)
+            fields_of_test(&all, entity->entries[i].when);
     }
     fields_of_keys(&keys, entity);
     for (size_t i = 0; i < all.count; i++) {
@@ -248,7 +295,7 @@ static void normal_form(struct typescript *ts, const struct model_attribute *att
 static void default_value(struct typescript *ts, const struct model_attribute *attribute)
 {
     const struct model_expr *expr = attribute->otherwise;
-    if (expr == NULL || attribute->version)
+    if (expr == NULL || attribute->version || attribute->counted)
         return;
     ts->item = false;
     ts->now = false;
@@ -260,12 +307,23 @@ static void default_value(struct typescript *ts, const struct model_attribute *a
                   : ts->item ? "(item)"
                              : "()"),
         typescript_normal(ts, attribute->normal, value),
-        slice_str(attribute->optional && !attribute->on_update ? "true" : "false"));
+        slice_str(attribute->optional && !attribute->on_update && !attribute->always ? "true"
+                                                                                     : "false"));
 }
 
 static bool is_renewed(const struct model_attribute *attribute)
 {
     return attribute->on_update && attribute->otherwise != NULL;
+}
+
+static bool is_computed(const struct model_attribute *attribute)
+{
+    return attribute->always;
+}
+
+static bool is_counted(const struct model_attribute *attribute)
+{
+    return attribute->counted;
 }
 
 static bool is_immutable(const struct model_attribute *attribute)
@@ -317,11 +375,12 @@ static void kind_keys(struct typescript *ts, const struct model_entity *entity)
     if (table->type_attribute.len > 0)
         PUT(ts->w, "  type: [%q, %q],\n", table->type_attribute, entity->type_value);
     PUT(ts->w, "  fits: (item) => %s,\n  keys: %s,\n  entries: [\n", fits(ts, entity),
-        key_object(ts, entity->keys, keys_count(&table->keys)));
+        key_object(ts, entity->keys, keys_count(&table->keys), NULL));
     for (size_t i = 0; i < entity->entry_count; i++) {
         const struct model_entry *entry = &entity->entries[i];
         if (entry_is_made(entity, entry))
-            PUT(ts->w, "    %s,\n", key_object(ts, entry->parts, keys_count(&entry->index->keys)));
+            PUT(ts->w, "    %s,\n",
+                key_object(ts, entry->parts, keys_count(&entry->index->keys), entry->when));
     }
     PUT(ts->w, "  ],\n  derived: [%s],\n  sources: [%s],\n",
         name_list(ts, derived_names(entity, derived), derived), sources(ts, entity));
@@ -343,11 +402,14 @@ void typescript_entity_kind(struct typescript *ts, const struct model_entity *en
     buf_text(ts->w->out, "  ],\n");
     marked(ts, entity, "renewed", is_renewed);
     marked(ts, entity, "immutable", is_immutable);
+    marked(ts, entity, "computed", is_computed);
+    marked(ts, entity, "counted", is_counted);
     size_t version = 0;
     while (version < entity->attribute_count && !entity->attributes[version].version)
         version++;
     if (version < entity->attribute_count)
         PUT(ts->w, "  version: %q,\n", entity->attributes[version].name);
+    typescript_rules(ts, entity);
     told(ts, entity);
     buf_text(ts->w->out, "};\n");
     key_function(ts, entity);

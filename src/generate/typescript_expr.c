@@ -3,7 +3,7 @@
 // are converted where the form wanted is not the form there is.
 #include "generate/typescript.h"
 
-#include "guard/eval.h"
+#include "eval/eval.h"
 
 // A call of a helper, which the file then has.
 static struct slice called(struct typescript *ts, enum typescript_helper helper, const char *name,
@@ -35,6 +35,10 @@ struct slice typescript_normal(struct typescript *ts, unsigned normal, struct sl
     // Inner calls first: what is trimmed is then written in capitals, or in small letters.
     if ((normal & MODEL_TRIM) != 0)
         expr = called(ts, TS_TRIM, "trim", expr);
+    if ((normal & MODEL_SQUEEZE) != 0)
+        expr = called(ts, TS_SQUEEZE, "squeeze", expr);
+    if ((normal & MODEL_NFC) != 0)
+        expr = called(ts, TS_NFC, "nfc", expr);
     if ((normal & MODEL_UPPER) != 0)
         expr = called(ts, TS_UPPER, "upper", expr);
     if ((normal & MODEL_LOWER) != 0)
@@ -124,6 +128,13 @@ static struct slice call_expr(struct typescript *ts, const struct model_expr *ex
     case MODEL_FN_ULID:
         ts->now = true;
         return called(ts, TS_ULID, "ulid", SLICE_LIT("now"));
+    case MODEL_FN_ACTOR: // only the server knows
+    case MODEL_FN_OPERATION:
+    case MODEL_FN_ITEM:
+    case MODEL_FN_OLD:
+    case MODEL_FN_EACH:
+    case MODEL_FN_EVENT:
+        return SLICE_LIT("undefined");
     default:
         return called(ts, calls[expr->function].helper, calls[expr->function].name,
                       arguments(ts, expr, access));
@@ -147,6 +158,8 @@ static enum model_kind kind_of(const struct model_expr *expr, enum model_kind wa
         return value_type(expr->value) == VALUE_N ? MODEL_NUMBER : MODEL_STRING;
     case MODEL_EXPR_TEMPLATE:
         return MODEL_STRING;
+    case MODEL_EXPR_MULTIPLY:
+        return MODEL_NUMBER;
     case MODEL_EXPR_ADD:
     case MODEL_EXPR_SUBTRACT:
         return is_seconds(want) && is_seconds(kind_of(expr->args[0], want)) ? want : MODEL_ANY;
@@ -187,6 +200,11 @@ static struct slice raw_expr(struct typescript *ts, const struct model_expr *exp
     case MODEL_EXPR_ELSE:
         return TEXT(ts->w, "(%s ?? %s)", typescript_expr(ts, expr->args[0], want, access),
                     typescript_expr(ts, expr->args[1], want, access));
+    case MODEL_EXPR_MULTIPLY:
+        return called(ts, TS_PRODUCT, "product",
+                      TEXT(ts->w, "%s, %s",
+                           typescript_expr(ts, expr->args[0], MODEL_NUMBER, access),
+                           typescript_expr(ts, expr->args[1], MODEL_NUMBER, access)));
     default: // a sum
         return called(ts, TS_SUM, "sum",
                       TEXT(ts->w, expr->kind == MODEL_EXPR_ADD ? "%s, %s, 1" : "%s, %s, -1",

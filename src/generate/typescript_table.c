@@ -103,7 +103,9 @@ static void pattern_object(struct typescript *ts, const struct model_access *acc
                                     "%s(kind, item) }) as never,\n"
                                     "    )%s;\n",
         slice_str(model_access_partial(access) ? "partOf" : "attributesOf"),
-        slice_str(access->one ? ".first()" : ""));
+        slice_str(access->count ? ".count()"
+                  : access->one ? ".first()"
+                                : ""));
     if (model_access_partial(access))
         ts->used |= 1U << TS_TOLD;
 }
@@ -118,9 +120,13 @@ static void get_body(struct typescript *ts, const struct model_access *access)
                       typescript_expr(ts, access->keys[i].values[0], MODEL_ANY, access)));
     PUT(ts->w,
         "    const key: Bag = { %s };\n    const item = await readItem(this, key, %s);\n"
-        "    return item !== undefined && kindOf%s.fits(item) ? attributesOf(kindOf%s, item) : "
+        "    return item !== undefined && kindOf%s.fits(item)%s ? attributesOf(kindOf%s, item) : "
         "undefined;\n",
-        key, slice_str(access->consistent ? "true" : "false"), entity, entity);
+        key, slice_str(access->consistent ? "true" : "false"), entity,
+        access->entities[0]->softdelete == NULL
+            ? SLICE_LIT("")
+            : TEXT(ts->w, " && !isDeleted(kindOf%s, item)", entity),
+        entity);
 }
 
 // A method must not be called like a member of the class.
@@ -134,16 +140,17 @@ static struct slice method_name(struct typescript *ts, const struct model_access
 
 static void pattern_method(struct typescript *ts, const struct model_access *access)
 {
-    bool get = access->get && access->entity_count == 1;
+    bool get = access->get && access->entity_count == 1 && !access->count;
     buf_byte(ts->w->out, '\n');
     typescript_doc(ts, "  ", access->doc);
     PUT(ts->w, get ? "  async %s(%s): " : "  %s(%s): ", method_name(ts, access),
         params(ts, access));
     PUT(ts->w,
-        !access->one                ? "Pattern<%s> {\n"
+        access->count               ? "Promise<%s> {\n"
+        : !access->one              ? "Pattern<%s> {\n"
         : access->entity_count == 1 ? "Promise<%s | undefined> {\n"
                                     : "Promise<(%s) | undefined> {\n",
-        result_type(ts, access));
+        access->count ? SLICE_LIT("number") : result_type(ts, access));
     if (get)
         get_body(ts, access);
     else
@@ -153,6 +160,21 @@ static void pattern_method(struct typescript *ts, const struct model_access *acc
 
 // ---- The class -------------------------------------------------------------------------------
 
+// What can be done with items of the entity: those that the server makes can only be read, and what
+// is append only does not change.
+static const char *client_type(const struct model_entity *entity)
+{
+    if (entity->kept)
+        return "  readonly %s: Pick<EntityClient<%s, %sInput, %sKey, %sChanges>, \"get\" | "
+               "\"key\">;\n";
+    if (entity->append_only)
+        return "  readonly %s: Pick<EntityClient<%s, %sInput, %sKey, %sChanges>, \"get\" | \"key\" "
+               "| \"item\" | \"create\">;\n";
+    return entity->softdelete != NULL
+               ? "  readonly %s: SoftEntityClient<%s, %sInput, %sKey, %sChanges>;\n"
+               : "  readonly %s: EntityClient<%s, %sInput, %sKey, %sChanges>;\n";
+}
+
 void typescript_table(struct typescript *ts, const struct model_table *table)
 {
     buf_byte(ts->w->out, '\n');
@@ -161,15 +183,18 @@ void typescript_table(struct typescript *ts, const struct model_table *table)
     for (size_t i = 0; i < table->entity_count; i++) {
         struct slice name = typescript_entity(ts, &table->entities[i]);
         typescript_doc(ts, "  ", table->entities[i].doc);
-        PUT(ts->w, "  readonly %s: EntityClient<%s, %sInput, %sKey, %sChanges>;\n",
-            typescript_member(ts, table->entities[i].name), name, name, name, name);
+        PUT(ts->w, client_type(&table->entities[i]), typescript_member(ts, table->entities[i].name),
+            name, name, name, name);
     }
     PUT(ts->w,
         "\n  constructor(\n    readonly client: DynamoDBDocumentClient,\n"
         "    readonly tableName = %q,\n  ) {\n",
         table->name);
     for (size_t i = 0; i < table->entity_count; i++)
-        PUT(ts->w, "    this%s = new EntityClient(this, kindOf%s);\n",
+        PUT(ts->w,
+            table->entities[i].softdelete != NULL
+                ? "    this%s = new SoftEntityClient(this, kindOf%s);\n"
+                : "    this%s = new EntityClient(this, kindOf%s);\n",
             typescript_dot(ts, table->entities[i].name),
             typescript_entity(ts, &table->entities[i]));
     buf_text(ts->w->out, "  }\n");

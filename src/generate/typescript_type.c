@@ -5,13 +5,29 @@
 
 // Names that the file, or every file, has already.
 static const char *const taken[] = {
-    "Array",      "Bag",          "Boolean",   "Buffer",       "Changed",    "Condition",
-    "Connection", "Date",         "Defaulted", "EntityClient", "Error",      "Exclude",
-    "Field",      "Fit",          "Function",  "Infinity",     "JSON",       "Kind",
-    "Make",       "Map",          "Math",      "NaN",          "Number",     "Object",
-    "Omit",       "Operator",     "Page",      "PageOptions",  "Partial",    "Pattern",
-    "Pick",       "Placeholders", "Promise",   "ReadOptions",  "Reading",    "Record",
-    "Set",        "String",       "Symbol",    "TypeError",    "Uint8Array", "WriteOptions",
+    "Array",      "Bag",
+    "Boolean",    "Buffer",
+    "Changed",    "Condition",
+    "Connection", "Date",
+    "Defaulted",  "EntityClient",
+    "Error",      "Exclude",
+    "Field",      "Fit",
+    "Function",   "Infinity",
+    "JSON",       "Kind",
+    "Make",       "Map",
+    "Math",       "NaN",
+    "Number",     "Object",
+    "Omit",       "Operator",
+    "Page",       "PageOptions",
+    "Partial",    "Pattern",
+    "Pick",       "Placeholders",
+    "Promise",    "ReadOptions",
+    "Reading",    "Record",
+    "Set",        "String",
+    "Symbol",     "TypeError",
+    "Uint8Array", "WriteOptions",
+    "BigInt",     "Compared",
+    "RegExp",     "SoftEntityClient",
 };
 
 static struct slice class_name(struct writer *w, struct slice name)
@@ -161,12 +177,17 @@ struct slice typescript_type(struct typescript *ts, const struct model_type *typ
     return type->name.len > 0 ? typescript_named(ts, type->name) : typescript_type_body(ts, type);
 }
 
+bool typescript_read_only(const struct model_attribute *attribute)
+{
+    return attribute->always || attribute->counted;
+}
+
 void typescript_attribute(struct typescript *ts, const struct model_attribute *attribute)
 {
     typescript_doc(ts, "  ", attribute->doc);
     if (attribute->deprecated)
         buf_text(ts->w->out, "  /** @deprecated */\n");
-    buf_text(ts->w->out, "  ");
+    buf_text(ts->w->out, typescript_read_only(attribute) ? "  readonly " : "  ");
     field_type(ts, ts->w->out, attribute);
     buf_byte(ts->w->out, '\n');
 }

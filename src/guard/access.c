@@ -2,8 +2,8 @@
 // access_text.c, and what is written for people in access_explain.c.
 #include "guard/access.h"
 
-#include "guard/eval.h"
-#include "guard/validate.h"
+#include "eval/eval.h"
+#include "eval/validate.h"
 
 enum { KEY_MAX = 64 << 10, MESSAGE_MAX = 16 << 10 };
 
@@ -165,28 +165,9 @@ static bool entity_meets(const struct model_access *access, const struct model_e
     return true;
 }
 
-static bool type_is_read(const struct model_access *access)
-{
-    const struct model_index *index = access->index;
-    struct slice name = access->table->type_attribute;
-    if (name.len == 0)
-        return false;
-    if (index == NULL || index->projection == MODEL_PROJECT_ALL)
-        return true;
-    for (size_t i = 0; i < index->keys.hash_count + index->keys.range_count; i++) {
-        if (slice_equal(index->keys.parts[i].name, name))
-            return true;
-    }
-    for (size_t i = 0; i < index->include_count; i++) {
-        if (slice_equal(index->include[i], name))
-            return true;
-    }
-    return false;
-}
-
 bool access_needs_type(const struct model_access *access)
 {
-    if (access->get || !type_is_read(access))
+    if (access->get || !model_access_reads(access, access->table->type_attribute))
         return false;
     for (size_t i = 0; i < access->filter_count; i++) {
         if (slice_equal(access->filters[i].steps[0], access->table->type_attribute))
@@ -200,6 +181,35 @@ bool access_needs_type(const struct model_access *access)
     for (size_t i = 0; i < access->table->entity_count; i++) {
         const struct model_entity *entity = &access->table->entities[i];
         if (!entity_listed(access, entity) && entity_meets(access, entity))
+            return true;
+    }
+    return false;
+}
+
+// ---- What is deleted softly -------------------------------------------------------------------
+
+// Whether items of the entity have to be looked at. Only what the server keeps is hidden.
+static bool entity_hides(const struct model_access *access, const struct model_entity *entity)
+{
+    return entity->guard == MODEL_ENFORCE && model_access_meets_deleted(access, entity);
+}
+
+bool access_hides(const struct model_access *access)
+{
+    for (size_t i = 0; i < access->entity_count; i++) {
+        if (entity_hides(access, access->entities[i]))
+            return true;
+    }
+    return false;
+}
+
+// Whether an entity before this one says the same.
+static bool hidden_before(const struct model_access *access, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (entity_hides(access, access->entities[i]) &&
+            slice_equal(access->entities[i]->softdelete->name,
+                        access->entities[at]->softdelete->name))
             return true;
     }
     return false;
@@ -310,12 +320,42 @@ static bool make_type_test(struct maker *maker, struct access_test *out)
     return true;
 }
 
+// The attribute that says when an item was deleted is not there, or null.
+static bool make_hidden_test(struct maker *maker, const struct model_attribute *attribute,
+                             struct access_test *out)
+{
+    static const uint8_t null = VALUE_TAG_NULL;
+    out->values = make(maker, 1, sizeof(*out->values));
+    if (out->values == NULL || !make_path(maker, 1, &attribute->name, &out->path))
+        return false;
+    out->op = OP_MISSING;
+    out->or_null = true;
+    out->values[0] = slice_of(&null, 1);
+    return true;
+}
+
+static bool make_hidden_tests(struct maker *maker)
+{
+    struct access_plan *plan = maker->plan;
+    const struct model_access *access = plan->access;
+    for (size_t i = 0; i < access->entity_count; i++) {
+        if (!entity_hides(access, access->entities[i]) || hidden_before(access, i))
+            continue;
+        plan->softly = true;
+        if (!make_hidden_test(maker, access->entities[i]->softdelete,
+                              &plan->filters[plan->filter_count++]))
+            return false;
+    }
+    return true;
+}
+
 static bool make_query(struct maker *maker)
 {
     struct access_plan *plan = maker->plan;
     const struct model_access *access = plan->access;
     plan->keys = make(maker, access->key_count + 1, sizeof(*plan->keys));
-    plan->filters = make(maker, access->filter_count + 1, sizeof(*plan->filters));
+    plan->filters =
+        make(maker, access->filter_count + access->entity_count + 1, sizeof(*plan->filters));
     if (plan->keys == NULL || plan->filters == NULL)
         return false;
     for (size_t i = 0; i < access->key_count; i++) {
@@ -330,7 +370,9 @@ static bool make_query(struct maker *maker)
             return false;
     }
     plan->by_type = access_needs_type(access);
-    return !plan->by_type || make_type_test(maker, &plan->filters[plan->filter_count++]);
+    if (plan->by_type && !make_type_test(maker, &plan->filters[plan->filter_count++]))
+        return false;
+    return make_hidden_tests(maker);
 }
 
 static bool make_get(struct maker *maker)
@@ -356,11 +398,16 @@ static bool make_get(struct maker *maker)
 
 static uint64_t plan_limit(const struct model_access *access, uint64_t asked)
 {
+    if (access->count)
+        return 0;
     if (asked > 0)
         return asked;
     if (access->limit > 0)
         return access->limit;
-    return access->one && access->filter_count == 0 && !access_needs_type(access) ? 1 : 0;
+    return access->one && access->filter_count == 0 && !access_needs_type(access) &&
+                   !access_hides(access)
+               ? 1
+               : 0;
 }
 
 struct access_plan *access_plan(const struct model_access *access, const struct slice *values,
@@ -397,6 +444,10 @@ static struct expr_node *build_tests(struct expr_builder *b, size_t count,
         expr_operand(b, test, expr_path(b, tests[i].path));
         for (size_t v = 0; v < tests[i].value_count; v++)
             expr_operand(b, test, expr_value(b, tests[i].values[v]));
+        if (tests[i].or_null)
+            test = expr_join(b, OP_OR, test,
+                             expr_test(b, OP_EQ, expr_path(b, tests[i].path),
+                                       expr_value(b, tests[i].values[0])));
         all = expr_join(b, OP_AND, all, test);
     }
     return all;

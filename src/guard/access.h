@@ -38,6 +38,7 @@ struct access_test {
     enum expr_op op;
     size_t value_count;
     struct slice *values;
+    bool or_null; // OP_MISSING: or null
 };
 
 // A request in parts, all in the arena.
@@ -50,7 +51,8 @@ struct access_plan {
     struct access_test *keys;
     size_t filter_count;
     struct access_test *filters;
-    bool by_type;   // the last filter keeps other entities of the same partition out
+    bool by_type;   // a filter keeps other entities of the same partition out
+    bool softly;    // and others keep out what is deleted
     uint64_t limit; // 0: none
     struct slice after;
     bool capacity;
@@ -88,6 +90,10 @@ void access_explain(const struct access_plan *plan, const struct access_sizes *s
                     struct buf *out);
 void access_explain_json(const struct access_plan *plan, const struct access_sizes *sizes,
                          struct json_writer *w);
+
+// Whether a pattern hides what is deleted (`softdelete`): by filters, or, of a GetItem, by whoever
+// reads the item.
+bool access_hides(const struct model_access *access);
 
 // Whether a filter on the type attribute is needed: items of entities that are not the pattern's
 // may stand in the range it reads.

@@ -1,8 +1,8 @@
 // Access patterns for people: what a pattern asks for, and what a plan will do and cost.
 #include "guard/access.h"
 
+#include "diff/diff.h"
 #include "guard/plain.h"
-#include "model/diff.h"
 
 enum { TEXT_MAX = 64 << 10, UNIT_BYTES = 4096, PAGE_BYTES = 1 << 20 };
 
@@ -17,6 +17,8 @@ void access_describe(const struct model_access *access, struct buf *out)
         buf_text(out, ", filter ");
         model_conditions_text(access, access->filters, access->filter_count, out);
     }
+    if (access->count)
+        buf_text(out, ", counted");
     if (access->descending)
         buf_text(out, ", newest first");
     if (access->limit > 0)
@@ -98,7 +100,11 @@ void access_explain(const struct access_plan *plan, const struct access_sizes *s
     buf_init(&text, TEXT_MAX);
     access_signature(access, out);
     for (size_t i = 0; i < access->entity_count; i++)
-        buf_printf(out, "%s%.*s", i == 0 ? (access->one ? ": one " : ": ") : ", ",
+        buf_printf(out, "%s%.*s",
+                   i > 0           ? ", "
+                   : access->one   ? ": one "
+                   : access->count ? ": count "
+                                   : ": ",
                    SLICE_FMT(access->entities[i]->name));
     buf_byte(out, '\n');
     explain_line(out, "operation", slice_str(plan->operation));
@@ -111,6 +117,8 @@ void access_explain(const struct access_plan *plan, const struct access_sizes *s
     access_write_tests(plan->filter_count, plan->filters, &text);
     if (plan->by_type)
         buf_text(&text, "   (other entities stand in the same range)");
+    if (plan->softly)
+        buf_text(&text, "   (what is deleted is hidden)");
     explain_line(out, "filter", buf_view(&text));
     if (!access->get)
         explain_line(out, "order",

@@ -14,7 +14,7 @@ struct writer {
 // ---- Expressions --------------------------------------------------------------------------------
 
 // "op(path, value)", "path IN (value, value)", "path BETWEEN value AND value", "path op value"
-static void put_test(struct writer *w, const struct access_test *test)
+static void put_plain_test(struct writer *w, const struct access_test *test)
 {
     bool call = test->op == OP_BEGINS || test->op == OP_CONTAINS || test->op == OP_EXISTS ||
                 test->op == OP_MISSING;
@@ -35,6 +35,21 @@ static void put_test(struct writer *w, const struct access_test *test)
     }
     if (call || list)
         buf_byte(w->out, ')');
+}
+
+static void put_test(struct writer *w, const struct access_test *test)
+{
+    if (!test->or_null) {
+        put_plain_test(w, test);
+        return;
+    }
+    struct access_test null = {
+        .path = test->path, .op = OP_EQ, .value_count = 1, .values = test->values};
+    buf_byte(w->out, '(');
+    put_plain_test(w, test);
+    buf_text(w->out, " OR ");
+    put_plain_test(w, &null);
+    buf_byte(w->out, ')');
 }
 
 static void put_tests(struct writer *w, size_t count, const struct access_test *tests)
@@ -139,7 +154,7 @@ static void count_places(size_t count, const struct access_test *tests, size_t *
 {
     for (size_t i = 0; i < count; i++) {
         *names += tests[i].path.count;
-        *values += tests[i].value_count;
+        *values += tests[i].value_count + tests[i].or_null;
     }
 }
 
@@ -203,6 +218,8 @@ static void write_query(const struct access_plan *plan, struct json_writer *w)
     if (access->index != NULL)
         json_put_given(w, "IndexName", access->index->name);
     write_conditions(plan, w);
+    if (access->count)
+        json_put_text(w, "Select", "COUNT");
     json_put_flag(w, "ScanIndexForward", !access->descending);
     if (plan->limit > 0)
         json_put_integer(w, "Limit", (int64_t)plan->limit);

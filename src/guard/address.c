@@ -1,66 +1,14 @@
 // See address.h.
 #include "guard/address.h"
 
-#include "guard/template.h"
-#include "guard/validate.h"
+#include "eval/template.h"
+#include "eval/validate.h"
 
 enum { MESSAGE_MAX = 16 << 10, KEY_MAX = 64 << 10 };
-
-// ---- Attributes -------------------------------------------------------------------------------
-
-static void address_add(struct model_address *out, const struct model_entity *entity,
-                        struct slice name, bool optional)
-{
-    for (size_t i = 0; i < out->count; i++) {
-        if (slice_equal(out->parts[i].name, name)) {
-            out->parts[i].optional = out->parts[i].optional && optional;
-            return;
-        }
-    }
-    if (out->count < MODEL_ADDRESS_MAX)
-        out->parts[out->count++] =
-            (struct model_address_part){name, model_entity_attribute(entity, name), optional};
-}
-
-static void address_template(struct model_address *out, const struct model_entity *entity,
-                             const struct model_template *template, bool optional);
-
-static void address_expr(struct model_address *out, const struct model_entity *entity,
-                         const struct model_expr *expr, bool optional)
-{
-    if (expr->kind == MODEL_EXPR_PATH)
-        address_add(out, entity, expr->steps[0], optional);
-    else if (expr->kind == MODEL_EXPR_TEMPLATE)
-        address_template(out, entity, expr->template, optional);
-    for (size_t i = 0; i < expr->arg_count; i++)
-        address_expr(out, entity, expr->args[i],
-                     optional || (expr->kind == MODEL_EXPR_ELSE && i == 0));
-}
-
-static void address_template(struct model_address *out, const struct model_entity *entity,
-                             const struct model_template *template, bool optional)
-{
-    for (size_t i = 0; i < template->segment_count; i++) {
-        if (template->segments[i].expr != NULL)
-            address_expr(out, entity, template->segments[i].expr, optional);
-    }
-}
 
 static size_t key_parts(const struct model_entity *entity)
 {
     return 1 + (entity->table->keys.range_count > 0);
-}
-
-void model_address(const struct model_entity *entity, struct model_address *out)
-{
-    out->count = 0;
-    for (size_t i = 0; i < key_parts(entity); i++) {
-        const struct model_key_part *part = &entity->keys[i];
-        if (part->template == NULL)
-            address_add(out, entity, entity->table->keys.parts[i].name, false);
-        else
-            address_template(out, entity, part->template, false);
-    }
 }
 
 // ---- Keys -------------------------------------------------------------------------------------
@@ -139,13 +87,9 @@ static bool take_attributes(struct address_work *work, struct slice given)
 static void report_missing(struct address_work *work, size_t which)
 {
     struct model_address of_part = {.count = 0};
-    const struct model_key_part *part = &work->entity->keys[which];
     struct slice own = work->entity->table->keys.parts[which].name;
     size_t before = work->report.count;
-    if (part->template != NULL)
-        address_template(&of_part, work->entity, part->template, false);
-    else
-        address_add(&of_part, work->entity, own, false);
+    model_address_add(work->entity, which, &of_part);
     for (size_t i = 0; i < of_part.count; i++) {
         const struct model_address_part *one = &of_part.parts[i];
         struct model_pointer at = {.name = one->name};

@@ -113,6 +113,8 @@ bool guard_prepare(const struct env *env, const struct table *table, struct aren
 {
     if (table->guard == NULL)
         return true;
+    if (action->prepared == NULL)
+        action->sent = action->item;
     if (!model_guard_prepare(table->guard, env, arena, steps, &action->item, &action->settled,
                              error))
         return false;

@@ -4,6 +4,7 @@
 #include "guard/guard_internal.h"
 
 #include "base/encode.h"
+#include "eval/test.h"
 #include "value/copy.h"
 
 enum { KEY_TEXT_MAX = LIMIT_ITEM_SIZE * 2, ROUNDS = 8 };
@@ -20,6 +21,9 @@ bool work_init(struct guard_work *work, const struct guard_entity *plan, const s
     work->occasion = GUARD_WRITE;
     work->is_put = false;
     work->batch = false;
+    work->restored = false;
+    work->touch = false;
+    work->derived = false;
     work->prepared = false;
     work->fresh = true;
     work->arena = arena;
@@ -41,6 +45,7 @@ bool work_init(struct guard_work *work, const struct guard_entity *plan, const s
     model_report_init(&work->violations, arena);
     model_report_init(&work->warnings, arena);
     work->stale = false;
+    work->bound = false;
     work->failed = false;
     return true;
 }
@@ -100,8 +105,7 @@ void work_load(struct guard_work *work, struct slice item, struct slice *values,
 
 // ---- Completing -----------------------------------------------------------------------------
 
-// Takes a made value; a missing one means that the arena is used up.
-static void set(struct guard_work *work, uint16_t slot, struct slice value)
+void work_set(struct guard_work *work, uint16_t slot, struct slice value)
 {
     if (value.ptr == NULL)
         work->failed = true;
@@ -109,13 +113,14 @@ static void set(struct guard_work *work, uint16_t slot, struct slice value)
         work->values[slot] = value;
 }
 
-// The value in its attribute's normal form; without memory, no value.
-static struct slice normal_of(struct guard_work *work, const struct model_attribute *attribute,
-                              struct slice value)
+struct slice work_normal_of(struct guard_work *work, const struct model_attribute *attribute,
+                            struct slice value)
 {
     if (attribute->normal == 0 || value.ptr[0] != VALUE_TAG_S)
         return value;
     check_text(work->check, value.len);
+    if ((attribute->normal & MODEL_NFC) != 0)
+        steps_add(&work->check->steps, 4 * value.len);
     return model_normalise(value, attribute->normal, work->arena);
 }
 
@@ -125,7 +130,7 @@ struct slice work_normal(struct guard_work *work, size_t i)
     struct slice value = work->values[slot];
     if (value.len == 0 || value.ptr[0] != VALUE_TAG_S)
         return VALUE_NONE;
-    value = normal_of(work, work->plan->slots[slot].attribute, value);
+    value = work_normal_of(work, work->plan->slots[slot].attribute, value);
     work->failed = work->failed || value.ptr == NULL;
     return value;
 }
@@ -158,9 +163,9 @@ void work_objects(struct guard_work *work)
         uint16_t slot = plan->nested.slots[i];
         const struct guard_slot *meta = &plan->slots[slot];
         if (work->values[slot].len > 0 && !(work->occasion == GUARD_PREPARE && meta->deferred))
-            set(work, slot,
-                work_nested(work, meta->attribute->type, work->values[slot],
-                            work->fresh ? VALUE_NONE : work->old[slot]));
+            work_set(work, slot,
+                     work_nested(work, meta->attribute->type, work->values[slot],
+                                 work->fresh ? VALUE_NONE : work->old[slot]));
     }
 }
 
@@ -178,7 +183,7 @@ static void read_key(struct guard_work *work, const struct guard_part *part)
             continue;
         uint16_t slot = work->plan->places[path->attribute - entity->attributes];
         if (work->values[slot].len == 0)
-            set(work, slot, normal_of(work, path->attribute, match.fields[i].value));
+            work_set(work, slot, work_normal_of(work, path->attribute, match.fields[i].value));
     }
 }
 
@@ -232,7 +237,7 @@ static bool set_default(struct guard_work *work, uint16_t slot)
         work->failed = true;
     if (status != EVAL_OK)
         return false;
-    set(work, slot, normal_of(work, attribute, value));
+    work_set(work, slot, work_normal_of(work, attribute, value));
     return true;
 }
 
@@ -240,7 +245,7 @@ static bool set_default(struct guard_work *work, uint16_t slot)
 static void renew(struct guard_work *work)
 {
     const struct guard_list *updates = &work->plan->updates;
-    if (work->occasion != GUARD_WRITE || work->fresh)
+    if (work->occasion != GUARD_WRITE || work->fresh || work->restored)
         return;
     for (size_t i = 0; i < updates->count && !check_over(work->check); i++) {
         uint16_t slot = updates->slots[i];
@@ -328,8 +333,7 @@ static bool report_blank(struct guard_work *work, const struct model_expr *path,
     return true;
 }
 
-// The path that an expression begins with, or NULL.
-static const struct model_expr *first_path(const struct model_expr *expr)
+const struct model_expr *work_first_path(const struct model_expr *expr)
 {
     while (expr != NULL && expr->kind != MODEL_EXPR_PATH)
         expr = expr->arg_count > 0 ? expr->args[0] : NULL;
@@ -348,7 +352,7 @@ static bool report_separator(struct guard_work *work, const struct guard_part *p
         if (model_eval_text(call->args[0], &work->scope, &work->scratch) != EVAL_OK ||
             !model_has_separator(call, buf_view(&work->scratch)))
             continue;
-        const struct model_expr *path = first_path(call);
+        const struct model_expr *path = work_first_path(call);
         struct slice key = work->plan->slots[part->slot].name;
         struct model_pointer at = {.name = path != NULL ? path->steps[0] : key};
         struct slice text = model_string(work->arena, buf_view(&work->scratch));
@@ -368,7 +372,7 @@ static const struct model_expr *longest_field(struct guard_work *work,
     const struct model_expr *longest = NULL;
     size_t most = 0;
     for (size_t i = 0; i < template->segment_count; i++) {
-        const struct model_expr *path = first_path(template->segments[i].expr);
+        const struct model_expr *path = work_first_path(template->segments[i].expr);
         buf_clear(&work->scratch);
         if (path == NULL ||
             model_eval_text(template->segments[i].expr, &work->scope, &work->scratch) != EVAL_OK ||
@@ -401,7 +405,7 @@ static void report_lack(struct guard_work *work, const struct guard_part *part)
     struct slice key = work->plan->slots[part->slot].name;
     bool named = false;
     for (size_t i = 0; i < template->segment_count; i++) {
-        const struct model_expr *path = first_path(template->segments[i].expr);
+        const struct model_expr *path = work_first_path(template->segments[i].expr);
         if (path != NULL && path->attribute != NULL)
             named = report_blank(work, path, key) || named;
     }
@@ -498,10 +502,20 @@ void work_primary_key(struct guard_work *work)
     }
 }
 
+// Whether the test of an entry holds.
+static bool entry_due(struct guard_work *work, const struct guard_entry *entry)
+{
+    enum test_answer answer = model_test_when(entry->when, &work->scope);
+    work->failed = work->failed || answer == TEST_BUDGET;
+    return answer == TEST_YES;
+}
+
 // All parts of an entry, or none.
 static void want_entry(struct guard_work *work, const struct guard_entry *entry)
 {
     struct slice made[2 * LIMIT_KEY_PARTS];
+    if (entry->when != NULL && !entry_due(work, entry))
+        return;
     for (size_t i = 0; i < entry->part_count; i++) {
         enum eval_status status = part_value(work, &entry->parts[i], &made[i]);
         if (status == EVAL_BUDGET)

@@ -38,10 +38,8 @@ static struct slice field_value(struct guard_work *work, const struct model_attr
                                 struct slice value, struct slice old)
 {
     if (value.len > 0) {
-        if (field->normal != 0 && value.ptr[0] == VALUE_TAG_S) {
-            check_text(work->check, value.len);
-            return model_normalise(value, field->normal, work->arena);
-        }
+        if (field->normal != 0 && value.ptr[0] == VALUE_TAG_S)
+            return work_normal_of(work, field, value);
         return work_nested(work, field->type, value, old);
     }
     if (field->otherwise == NULL)

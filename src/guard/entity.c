@@ -2,8 +2,8 @@
 // test as long as there are several.
 #include "guard/entity.h"
 
-#include "guard/template.h"
-#include "guard/validate.h"
+#include "eval/template.h"
+#include "eval/validate.h"
 
 static size_t key_count(const struct model_table *table)
 {
@@ -207,4 +207,12 @@ void model_recognition_text(const struct model_recognition *recognition,
             buf_printf(out, " and of %zu more", recognition->count - 2);
         break;
     }
+}
+
+bool model_item_deleted(const struct model_entity *entity, struct slice item)
+{
+    if (entity->softdelete == NULL || item.len == 0)
+        return false;
+    struct slice at = value_get(item, entity->softdelete->name);
+    return at.len > 0 && at.ptr[0] != VALUE_TAG_NULL;
 }

@@ -3,7 +3,7 @@
 #ifndef GUARD_ENTITY_H
 #define GUARD_ENTITY_H
 
-#include "guard/check.h"
+#include "eval/check.h"
 #include "model/model.h"
 
 enum model_doubt {
@@ -25,6 +25,10 @@ struct model_recognition model_recognise(const struct model_table *table, struct
 // The same as a part of a check; once that is over, no entity is found.
 struct model_recognition model_recognise_within(struct model_check *check,
                                                 const struct model_table *table, struct slice item);
+
+// Whether an item of the entity is deleted, as `softdelete` does it: for everything but those who
+// read what is stored, it is not there.
+bool model_item_deleted(const struct model_entity *entity, struct slice item);
 
 // The doubt in words: EntityType is "Usr", which is no entity of the table
 void model_recognition_text(const struct model_recognition *recognition,

@@ -8,14 +8,12 @@
 
 #include <stdlib.h>
 
+#include "guard/effects.h"
 #include "guard/entity.h"
+#include "guard/tenant.h"
 #include "value/number.h"
 
-enum {
-    MESSAGE_MAX = 256 << 10,
-    GUARD_MEMORY = 16 << 20,
-    UNMATCHED_KEPT = 4 << 10, // bytes of an item of no entity that a warning carries
-};
+enum { GUARD_MEMORY = 16 << 20 };
 
 const struct model_table *model_guard_table(const struct guard *guard)
 {
@@ -32,6 +30,18 @@ static void keep_old(struct guard_work *work)
     for (size_t i = 0; !work->fresh && work->is_put && i < list->count; i++)
         if (work->values[list->slots[i]].len == 0)
             work->values[list->slots[i]] = work->old[list->slots[i]];
+}
+
+// Of an item that stays what it is, neither does a put have to repeat what the server has set.
+static void keep_appended(struct guard_work *work)
+{
+    const struct guard_list *list = &work->plan->watched;
+    for (size_t i = 0; i < list->count; i++) {
+        uint16_t slot = list->slots[i];
+        const struct model_attribute *attribute = work->plan->slots[slot].attribute;
+        if (work->values[slot].len == 0 && (attribute->version || attribute->otherwise != NULL))
+            work->values[slot] = work->old[slot];
+    }
 }
 
 static bool same_normal(struct guard_work *work, const struct model_attribute *attribute,
@@ -85,7 +95,7 @@ static void set_version(struct guard_work *work)
     if (slot == GUARD_NO_SLOT)
         return;
     struct slice value = work->values[slot];
-    if (work->occasion == GUARD_TOUCH && value.len > 0)
+    if ((work->occasion == GUARD_TOUCH || work->restored) && value.len > 0)
         return;
     struct slice old = work->fresh ? VALUE_NONE : work->old[slot];
     struct slice next = next_version(work, old);
@@ -162,159 +172,56 @@ static void judge_all(struct guard_work *work)
     judge_unknown(work, &judge);
 }
 
-// Everything, in its order.
-static void complete(struct guard_work *work, struct slice item, struct slice before)
+// Takes the images apart.
+static void load(struct guard_work *work, struct slice item, struct slice before)
 {
     work_load(work, item, work->values, true);
     memcpy(work->sent, work->values, work->plan->slot_count * sizeof(*work->sent));
     if (before.len > 0)
         work_load(work, before, work->old, false);
+    work->scope.before = work->fresh ? VALUE_NONE : before;
+}
+
+// Completes what was taken apart: everything, in its order.
+static void complete(struct guard_work *work)
+{
+    const struct guard_entity *plan = work->plan;
     work_normalise(work);
     work_nulls(work);
     work_objects(work);
     keep_old(work);
+    if (plan->entity->append_only && work->is_put && !work->fresh)
+        keep_appended(work);
     work_read_keys(work);
     work_defaults(work);
+    if (plan->tallies.count > 0)
+        work_tallies(work);
     work_type(work);
     if (work->occasion != GUARD_PREPARE) {
         set_version(work);
         judge_immutable(work);
     }
+    if (plan->rules != NULL) {
+        work_undeleted(work);
+        work_computed(work);
+        work_quotas(work);
+    }
     if (!work->prepared)
         work_primary_key(work);
     if (work->occasion != GUARD_PREPARE)
         work_index_keys(work);
+}
+
+// Everything, in its order.
+static void complete_and_judge(struct guard_work *work, struct slice item, struct slice before)
+{
+    load(work, item, before);
+    complete(work);
     judge_all(work);
+    if (work->plan->rules != NULL && work->occasion != GUARD_PREPARE)
+        work_judge_rules(work, item, before);
     if (work->violations.failed || work->warnings.failed || work->scratch.failed)
         work->failed = true;
-}
-
-// ---- Saying so ------------------------------------------------------------------------------
-
-// A line to the write's warnings.
-static bool warn(struct guard_write *write, struct slice line, struct error *error)
-{
-    char *text =
-        write->warnings.len == 0
-            ? arena_printf(write->arena, "%.*s", SLICE_FMT(line))
-            : arena_printf(write->arena, "%.*s\n%.*s", SLICE_FMT(write->warnings), SLICE_FMT(line));
-    if (text == NULL)
-        return error_budget(error);
-    write->warnings = slice_str(text);
-    return true;
-}
-
-// Says what a warning is about.
-static bool warn_about(struct guard_write *write, const struct model_violations *what, bool passes,
-                       struct slice item, struct error *error)
-{
-    struct model_warned *warned = arena_alloc(write->arena, sizeof(*warned));
-    if (warned == NULL || what == NULL)
-        return error_budget(error);
-    *warned = (struct model_warned){write->details, what, passes, item};
-    write->details = warned;
-    return true;
-}
-
-static bool warn_report(struct guard_write *write, const struct model_entity *entity,
-                        const struct model_report *report, bool passes, struct error *error)
-{
-    if (report->count == 0)
-        return true;
-    if (!warn_about(write, model_report_details(report, entity->name), passes, VALUE_NONE, error))
-        return false;
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    buf_printf(&text, "Entity %.*s: ", SLICE_FMT(entity->name));
-    model_report_text(report, &text);
-    bool done = warn(write, buf_view(&text), error);
-    buf_release(&text);
-    return done;
-}
-
-static void unmatched_text(const struct model_table *table,
-                           const struct model_recognition *recognition, struct slice item,
-                           struct buf *out)
-{
-    if (recognition->doubt == MODEL_AMBIGUOUS)
-        buf_printf(out, "Several entities of table %.*s fit the item: ", SLICE_FMT(table->name));
-    else
-        buf_printf(out, "No entity of table %.*s fits the item: ", SLICE_FMT(table->name));
-    model_recognition_text(recognition, table, item, out);
-}
-
-// One violation of the item as a whole.
-static struct model_violations *whole_item(struct slice expected, struct slice actual,
-                                           struct arena *arena)
-{
-    struct model_violations *details = arena_zalloc(arena, 1, sizeof(*details));
-    struct model_violation *list = arena_zalloc(arena, 1, sizeof(*list));
-    struct slice kept = arena_copy(arena, actual);
-    if (details == NULL || list == NULL || kept.ptr == NULL)
-        return NULL;
-    *list = (struct model_violation){.expected = expected, .actual = kept};
-    *details = (struct model_violations){.count = 1, .list = list};
-    return details;
-}
-
-static struct model_violations *unmatched_details(const struct model_table *table,
-                                                  const struct model_recognition *recognition,
-                                                  struct slice item, struct arena *arena)
-{
-    struct buf why;
-    buf_init(&why, MESSAGE_MAX);
-    model_recognition_text(recognition, table, item, &why);
-    struct model_violations *details =
-        whole_item(SLICE_LIT("an item of one entity"), buf_view(&why), arena);
-    buf_release(&why);
-    return details;
-}
-
-static bool refuse_unmatched(const struct model_table *table,
-                             const struct model_recognition *recognition, struct slice item,
-                             struct error *error)
-{
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    unmatched_text(table, recognition, item, &text);
-    struct model_violations *details =
-        text.failed ? NULL : unmatched_details(table, recognition, item, error->arena);
-    (void)model_refuse(error, buf_view(&text), details);
-    buf_release(&text);
-    return false;
-}
-
-// Whether an item of no entity is refused where the model is enforced.
-static bool could_refuse(const struct model_table *table,
-                         const struct model_recognition *recognition)
-{
-    return recognition->doubt == MODEL_AMBIGUOUS || table->unmatched == MODEL_REJECT;
-}
-
-static bool is_refused(const struct model_table *table, const struct model_recognition *recognition)
-{
-    return table->guard == MODEL_ENFORCE && could_refuse(table, recognition);
-}
-
-static bool write_unmatched(const struct model_guard *guard, struct guard_write *write,
-                            const struct model_recognition *recognition, struct error *error)
-{
-    const struct model_table *table = guard->table;
-    if (table->guard == MODEL_OFF ||
-        (recognition->doubt != MODEL_AMBIGUOUS && table->unmatched == MODEL_ALLOW))
-        return true;
-    if (is_refused(table, recognition) && !write->touch)
-        return refuse_unmatched(table, recognition, write->after, error);
-    struct buf text;
-    buf_init(&text, MESSAGE_MAX);
-    unmatched_text(table, recognition, write->after, &text);
-    struct slice item =
-        write->after.len <= UNMATCHED_KEPT ? arena_copy(write->arena, write->after) : VALUE_NONE;
-    bool done = warn(write, buf_view(&text), error) &&
-                warn_about(write, unmatched_details(table, recognition, write->after, write->arena),
-                           !could_refuse(table, recognition), item, error);
-    buf_release(&text);
-    return done;
 }
 
 // ---- Writing --------------------------------------------------------------------------------
@@ -377,10 +284,10 @@ static bool conclude(const struct model_guard *guard, struct guard_write *write,
         return false;
     if (work->failed)
         return error_budget(error);
-    if (wrong && enforced && !write->touch)
+    if (wrong && enforced && (!write->touch || (work->derived && work->bound)))
         return refuse(work, error);
-    if (!warn_report(write, work->plan->entity, &work->violations, false, error) ||
-        !warn_report(write, work->plan->entity, &work->warnings, true, error))
+    if (!guard_warn_report(write, work->plan->entity, &work->violations, false, error) ||
+        !guard_warn_report(write, work->plan->entity, &work->warnings, true, error))
         return false;
     if (!enforced)
         return pass_nulls(work->plan, write->env, write->arena, work->check, write->before,
@@ -402,6 +309,8 @@ static bool slot_settled(const struct guard_slot *slot, struct slice old, struct
     const struct model_attribute *attribute = slot->attribute;
     if (attribute->version)
         return old.len == 0;
+    if (attribute->counted && old.len > 0)
+        return slice_equal(old, settled);
     if (attribute->on_update && old.len > 0 && slice_equal(old, settled))
         return false;
     if (attribute->immutable && old.len > 0 && !model_is_absent(attribute, old))
@@ -444,7 +353,7 @@ static bool look_settled(const struct guard_entity *plan, const struct guard_wri
 // Whether a put comes to what was expected when it was prepared.
 static bool stays_settled(const struct guard_entity *plan, const struct guard_write *write)
 {
-    if (write->settled.item.len == 0)
+    if (write->settled.item.len == 0 || (plan->rules != NULL && write->before.len > 0))
         return false;
     return write->before.len == 0 ||
            (write->settled.whole ? look_settled(plan, write) : walk_settled(plan, write));
@@ -472,19 +381,101 @@ static bool keeps_entity(const struct model_guard *guard, struct guard_write *wr
         model_report_addf(&report, NULL, plan_of(guard, now)->name_value,
                           "an item of entity %.*s%s", SLICE_FMT(was->name), reason);
     return was->guard == MODEL_ENFORCE ? model_report_refuse(&report, "Entity", was->name, error)
-                                       : warn_report(write, was, &report, false, error);
+                                       : guard_warn_report(write, was, &report, false, error);
 }
+
+// What a write says of itself.
+static void work_describe(struct guard_work *work, const struct guard_write *write)
+{
+    work->occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
+    work->is_put = write->is_put;
+    work->batch = write->batch;
+    work->restored = write->restored;
+    work->touch = write->touch && !write->derived;
+    work->derived = write->derived;
+    if (write->origin != NULL) {
+        work->scope.actor = write->origin->principal;
+        work->scope.operation = write->origin->operation;
+    }
+}
+
+// ---- Removing -------------------------------------------------------------------------------
+
+// A delete becomes an update that says when the item was deleted. Whatever else is wrong with the
+// item does not keep it from that.
+static bool soften(const struct model_guard *guard, struct guard_write *write,
+                   struct guard_work *work, struct error *error)
+{
+    uint16_t slot = work->plan->rules->softdelete;
+    const struct model_attribute *attribute = work->plan->slots[slot].attribute;
+    load(work, write->before, write->before);
+    work_set(work, slot, model_time_value(env_now(write->env), attribute->type, write->arena));
+    complete(work);
+    if (check_over(work->check))
+        return false;
+    struct slice made =
+        work->failed || work->scratch.failed ? VALUE_NONE : work_store(work, write->before);
+    if (made.ptr == NULL)
+        return error_budget(error);
+    write->after = made;
+    return guard_claim_values(guard, work->plan, write, work->check, error);
+}
+
+// An item that may not go, or that is only marked as gone.
+static bool remove_kept(const struct model_guard *guard, struct guard_write *write,
+                        struct guard_work *work, struct error *error)
+{
+    const struct model_entity *entity = work->plan->entity;
+    bool enforced = entity->guard == MODEL_ENFORCE;
+    if (entity->append_only && !write->derived) {
+        work_report_removal(work);
+        if (enforced)
+            return refuse(work, error);
+        if (!guard_warn_report(write, entity, &work->violations, false, error))
+            return false;
+    }
+    if (!enforced || entity->softdelete == NULL)
+        return guard_give_back(guard, write, work->check, error);
+    if (!model_item_deleted(entity, write->before))
+        return soften(guard, write, work, error);
+    write->after = write->before;
+    return true;
+}
+
+static bool write_removal(const struct model_guard *guard, struct guard_write *write,
+                          struct model_check *check, struct error *error)
+{
+    const struct model_entity *entity =
+        model_recognise_within(check, guard->table, write->before).entity;
+    if (check_over(check))
+        return false;
+    if (entity == NULL || entity->guard == MODEL_OFF || plan_of(guard, entity)->rules == NULL)
+        return guard_give_back(guard, write, check, error);
+    struct guard_work work;
+    if (!work_init(&work, plan_of(guard, entity), write->env, write->arena, check))
+        return error_budget(error);
+    work_describe(&work, write);
+    work.fresh = false;
+    bool done = remove_kept(guard, write, &work, error);
+    work_release(&work);
+    return done;
+}
+
+// ---- All writes -----------------------------------------------------------------------------
 
 static bool write_within(const struct model_guard *guard, struct guard_write *write,
                          struct model_check *check, struct error *error)
 {
+    if (guard->kept && !guard_kept_allows(guard, write, check, error))
+        return false;
     if (write->after.len == 0)
-        return guard_give_back(guard, write, check, error);
+        return guard->keeps && !write->for_good ? write_removal(guard, write, check, error)
+                                                : guard_give_back(guard, write, check, error);
     struct model_recognition now = model_recognise_within(check, guard->table, write->after);
     if (check_over(check))
         return false;
     if (now.entity == NULL)
-        return write_unmatched(guard, write, &now, error) &&
+        return guard_write_unmatched(guard, write, &now, error) &&
                guard_give_back(guard, write, check, error);
     if (now.entity->guard == MODEL_OFF)
         return guard_give_back(guard, write, check, error);
@@ -498,14 +489,14 @@ static bool write_within(const struct model_guard *guard, struct guard_write *wr
     struct guard_work work;
     if (!work_init(&work, plan, write->env, write->arena, check))
         return error_budget(error);
-    work.occasion = write->touch ? GUARD_TOUCH : GUARD_WRITE;
-    work.is_put = write->is_put;
-    work.batch = write->batch;
+    work_describe(&work, write);
     // What is unknown is reported by the writer only; of what is settled nothing is.
     work.prepared = write->prepared && now.entity->guard == MODEL_ENFORCE &&
                     (now.entity->unknown != MODEL_REPORT || write->settled.item.len > 0);
     work.fresh = guard_is_fresh(guard, plan, write, check);
-    complete(&work, write->after, write->before);
+    if (now.entity->append_only && !work.fresh)
+        work.occasion = GUARD_TOUCH; // nothing is set again
+    complete_and_judge(&work, write->after, write->before);
     bool done = conclude(guard, write, &work, error);
     work_release(&work);
     return done;
@@ -529,7 +520,7 @@ static bool guard_write(const struct guard *base, struct guard_write *write, str
     write->details = NULL;
     if (end == CHECK_LATER)
         return false;
-    return write->touch ? warn(write, slice_str(check_too_much), error)
+    return write->touch ? guard_warn(write, slice_str(check_too_much), error)
                         : error_validation(error, "%s", check_too_much);
 }
 
@@ -549,6 +540,14 @@ static bool is_whole(const struct guard_work *work)
     return true;
 }
 
+static void settle_rules(struct guard_work *work)
+{
+    if (work->plan->rules == NULL)
+        return;
+    work_computed(work);
+    work_quotas(work);
+}
+
 // What a completed put comes to if it is new: all that was left to the writer is done here. What is
 // unknown is reported by the writer alone. Work that leads nowhere is not counted: whoever comes
 // close to the limit is judged as before.
@@ -557,22 +556,29 @@ static struct guard_settled settle(struct guard_work *work, struct slice sent, s
     const struct guard_entity *plan = work->plan;
     struct guard_settled out = {.item = VALUE_NONE};
     // A version that was sent is for the writer, who knows whether this is one of a batch.
-    if (work->warnings.count > 0 ||
+    if (work->warnings.count > 0 || plan->asks ||
         (plan->version != GUARD_NO_SLOT && work->sent[plan->version].len > 0))
         return out;
     struct steps before = work->check->steps;
     bool changed;
     work->occasion = GUARD_WRITE;
     work->prepared = true;
-    if (plan->deferred) {
+    if (plan->deferred || plan->rules != NULL) {
         work_objects(work);
         work_defaults(work);
+        if (plan->tallies.count > 0)
+            work_tallies(work);
         set_version(work);
+        settle_rules(work);
         judge_all(work);
     }
-    bool settled = work_settle_keys(work, &changed) && work->violations.count == 0;
+    bool settled = work_settle_keys(work, &changed);
+    if (plan->rules != NULL)
+        work_judge_rules(work, sent, VALUE_NONE);
+    settled = settled && work->violations.count == 0;
     out.whole = is_whole(work);
-    out.item = settled && (changed || plan->deferred) ? work_store(work, sent) : made;
+    changed = changed || plan->deferred || plan->rules != NULL;
+    out.item = settled && changed ? work_store(work, sent) : made;
     if (settled && !check_over(work->check))
         return out;
     work->check->steps = before;
@@ -587,8 +593,8 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
     if (check_over(check))
         return false;
     if (found.entity == NULL)
-        return !is_refused(guard->table, &found) ||
-               refuse_unmatched(guard->table, &found, *item, error);
+        return !guard_is_refused(guard->table, &found) ||
+               guard_refuse_unmatched(guard->table, &found, *item, error);
     const struct guard_entity *plan = plan_of(guard, found.entity);
     if (found.entity->guard != MODEL_ENFORCE)
         return found.entity->guard == MODEL_OFF ||
@@ -598,7 +604,7 @@ static bool prepare_within(const struct model_guard *guard, const struct env *en
         return error_budget(error);
     work.occasion = GUARD_PREPARE;
     work.is_put = true;
-    complete(&work, *item, VALUE_NONE);
+    complete_and_judge(&work, *item, VALUE_NONE);
     bool done = false;
     if (check_over(check)) {
         done = false;
@@ -636,6 +642,30 @@ bool model_guard_prepare(const struct guard *base, const struct env *env, struct
     return end == CHECK_LATER ? false : error_validation(error, "%s", check_too_much);
 }
 
+bool guard_complete_new(const struct guard_entity *plan, const struct env *env, struct arena *arena,
+                        struct model_check *check, struct slice *item, struct error *error)
+{
+    struct guard_work work;
+    if (!work_init(&work, plan, env, arena, check))
+        return error_budget(error);
+    work.occasion = GUARD_PREPARE;
+    work.is_put = true;
+    work.derived = true;
+    load(&work, *item, VALUE_NONE);
+    complete(&work);
+    bool done = false;
+    if (check_over(check))
+        done = false;
+    else if (work.failed || work.scratch.failed || work.violations.failed)
+        (void)error_budget(error);
+    else if (work.violations.count > 0)
+        (void)model_report_refuse(&work.violations, "Entity", plan->entity->name, error);
+    else
+        done = (*item = work_store(&work, *item)).ptr != NULL || error_budget(error);
+    work_release(&work);
+    return done;
+}
+
 // ---- Judging what is stored -----------------------------------------------------------------
 
 static void judge_forms(struct guard_work *work)
@@ -659,7 +689,7 @@ static struct model_violations *judge_within(const struct model_guard *guard, st
         guard->table->unmatched != MODEL_REJECT)
         return arena_zalloc(arena, 1, sizeof(struct model_violations));
     if (found.entity == NULL)
-        return unmatched_details(guard->table, &found, item, arena);
+        return guard_unmatched_details(guard->table, &found, item, arena);
     struct guard_work work;
     if (!work_init(&work, plan_of(guard, found.entity), NULL, arena, check))
         return NULL;
@@ -670,6 +700,8 @@ static struct model_violations *judge_within(const struct model_guard *guard, st
     work_primary_key(&work);
     work_index_keys(&work);
     judge_all(&work);
+    if (work.plan->rules != NULL)
+        work_judge_stored(&work);
     work_release(&work);
     return work.failed ? NULL : model_report_details(&work.violations, found.entity->name);
 }
@@ -682,43 +714,24 @@ struct model_violations *model_guard_judge(const struct guard *base, struct aren
     struct model_violations *found = judge_within(guard_of(base), arena, &check, item);
     if (check_end(&check, NULL) == CHECK_DONE)
         return found;
-    return whole_item(SLICE_LIT("an item that can be checked"),
-                      SLICE_LIT("one that takes too much work"), arena);
+    return guard_whole_item(SLICE_LIT("an item that can be checked"),
+                            SLICE_LIT("one that takes too much work"), arena);
 }
 
 // ---- Life -----------------------------------------------------------------------------------
 
-static struct guard_outsiders guard_outsiders(const struct guard *base, struct slice index)
+static enum guard_access guard_tenant(const struct guard *base, struct slice tenant,
+                                      struct slice key)
 {
-    const struct model_guard *guard = guard_of(base);
-    const struct model_index *found = model_table_index(guard->table, index);
-    return found == NULL || guard->outsiders == NULL
-               ? (struct guard_outsiders){.count = 0}
-               : guard->outsiders[found - guard->table->indexes];
+    return tenant_access(guard_of(base)->table, tenant, key);
 }
 
-// An index leaves out the entities that have its attributes, and are not in it. That an item is of
-// one of these is told by the table's type attribute alone: so an entry stays a function of its
-// item and its index (engine/index.c).
-static bool fill_outsiders(struct model_guard *guard)
+static bool guard_reaches(const struct guard *base, struct slice tenant, struct slice index,
+                          const struct slice *hash)
 {
-    const struct model_table *table = guard->table;
-    if (table->type_attribute.len == 0)
-        return true;
-    guard->outsiders =
-        arena_zalloc(&guard->arena, table->index_count + 1, sizeof(*guard->outsiders));
-    for (size_t i = 0; guard->outsiders != NULL && i < table->index_count; i++) {
-        struct slice *values =
-            arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*values));
-        struct guard_outsiders *out = &guard->outsiders[i];
-        if (values == NULL)
-            return false;
-        *out = (struct guard_outsiders){.attribute = table->type_attribute, .values = values};
-        for (size_t k = 0; k < table->entity_count; k++)
-            if (table->entities[k].entries[i].outside && table->entities[k].guard == MODEL_ENFORCE)
-                values[out->count++] = table->entities[k].type_value;
-    }
-    return guard->outsiders != NULL;
+    const struct model_table *table = guard_of(base)->table;
+    const struct model_index *found = index.len == 0 ? NULL : model_table_index(table, index);
+    return (index.len > 0 && found == NULL) || tenant_reaches(table, tenant, found, hash);
 }
 
 static void guard_free(struct guard *base)
@@ -732,7 +745,16 @@ static void guard_free(struct guard *base)
 static const struct guard_ops model_guard_ops = {
     .write = guard_write,
     .taken = guard_taken,
-    .outsiders = guard_outsiders,
+    .effects = guard_effects,
+    .affect = guard_affect,
+    .counts = guard_counts_in,
+    .knows = guard_knows,
+    .feeds = guard_feeds,
+    .outsiders = guard_outsiders_in,
+    .access = guard_tenant,
+    .reaches = guard_reaches,
+    .sight = guard_sees,
+    .permit = guard_permits,
     .free = guard_free,
 };
 
@@ -745,18 +767,25 @@ struct guard *model_guard_new(struct model *model, const struct model_table *tab
     guard->guard.references = 1;
     guard->model = model_hold(model);
     guard->table = table;
+    guard->guard.tenants = tenant_rules(table);
+    guard->guard.looks = table->entity_count;
     guard->account.budget = model->account.budget;
     arena_init_counted(&guard->arena, GUARD_MEMORY, &guard->account, BUDGET_MODELS);
     struct guard_entity *entities =
         arena_zalloc(&guard->arena, table->entity_count + 1, sizeof(*entities));
-    bool made = entities != NULL && fill_outsiders(guard);
+    bool made = entities != NULL && guard_fill_outsiders(guard);
     for (size_t i = 0; made && i < table->entity_count; i++) {
         made = guard_compile(&guard->arena, &table->entities[i], &entities[i]);
-        if (entities[i].unique_count > guard->guard.claims)
-            guard->guard.claims = entities[i].unique_count;
+        guard->keeps =
+            guard->keeps || table->entities[i].append_only || table->entities[i].softdelete != NULL;
+        size_t claims = entities[i].unique_count + (entities[i].idempotent != NULL);
+        if (claims > guard->guard.claims)
+            guard->guard.claims = claims;
     }
     guard->entities = entities;
-    if (!made) {
+    made = made && permit_compile(table, &guard->arena, &guard->permits);
+    guard->guard.policies = guard->permits != NULL;
+    if (!made || !guard_compile_follows(guard)) {
         guard_free(&guard->guard);
         return NULL;
     }

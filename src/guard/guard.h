@@ -4,6 +4,7 @@
 #define GUARD_GUARD_H
 
 #include "engine/guard.h"
+#include "eval/violation.h"
 #include "model/model.h"
 
 // One reference for the caller; it holds the model. NULL when memory is out.
@@ -31,25 +32,11 @@ MUST_CHECK bool model_guard_address(const struct guard *guard, struct slice enti
                                     const struct env *env, struct arena *arena, struct steps *steps,
                                     struct slice *item, struct error *error);
 
+// Whether other items are derived from this one, or it is from another: a backfill sees to it that
+// the one is there with the other, and not without.
+bool model_guard_derives(const struct guard *guard, struct slice item);
+
 // ---- What is wrong with an item --------------------------------------------------------------
-
-// What is expected where an attribute is that the model does not have.
-#define MODEL_EXPECTED_NONE "nothing (no such attribute)"
-
-struct model_violation {
-    struct slice pointer;  // JSON pointer into the item: "/request/seed"; empty for all of it
-    struct slice expected; // "email"
-    struct slice actual;   // "\"x\"", "nothing"
-    struct slice value;    // what `actual` describes, if it is there and small; else VALUE_NONE
-};
-
-// error->details of a ValidationException that a guard set, in the error's arena.
-struct model_violations {
-    struct slice entity; // empty if none was recognised
-    size_t count;
-    struct model_violation *list;
-    bool taken; // all that is wrong is that another item has the value
-};
 
 // guard_write.details of a guard made here, in the write's arena: what is wrong with an item that
 // is written all the same, as a list.

@@ -24,6 +24,8 @@ static void complete_all(struct guard_work *work)
     work_read_keys(work);
     work_defaults(work);
     work_type(work);
+    if (work->plan->rules != NULL)
+        work_computed(work);
     work_primary_key(work);
     work_index_keys(work);
 }
@@ -50,6 +52,8 @@ static void complete_key(struct guard_work *work)
     work_normalise(work);
     work_read_keys(work);
     work_defaults(work);
+    if (work->plan->rules != NULL)
+        work_computed(work);
     work_primary_key(work);
     model_address(work->plan->entity, &address);
     for (size_t i = 0; i < work->plan->slot_count; i++) {

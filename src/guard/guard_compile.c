@@ -2,6 +2,7 @@
 #include "guard/guard_internal.h"
 
 #include "base/encode.h"
+#include "model/rules.h"
 
 enum { UNDEFER_DEPTH = 64 };
 
@@ -113,7 +114,8 @@ static bool is_nested(const struct guard_slot *slot)
 }
 static bool is_default(const struct guard_slot *slot)
 {
-    return slot->attribute->otherwise != NULL && !slot->attribute->version;
+    return slot->attribute->otherwise != NULL && !slot->attribute->version &&
+           !slot->attribute->always;
 }
 static bool is_update(const struct guard_slot *slot)
 {
@@ -136,12 +138,18 @@ static bool is_kept(const struct guard_slot *slot)
 static bool is_watched(const struct guard_slot *slot)
 {
     return slot->attribute->version || slot->attribute->immutable ||
-           slot->attribute->otherwise != NULL || slot->nested;
+           slot->attribute->otherwise != NULL || slot->nested || slot->attribute->counted;
+}
+
+static bool is_tally(const struct guard_slot *slot)
+{
+    return slot->attribute->counted;
 }
 
 static bool is_renewed(const struct guard_slot *slot)
 {
-    return slot->attribute->version || slot->attribute->immutable || is_update(slot);
+    return slot->attribute->version || slot->attribute->immutable || is_update(slot) ||
+           slot->attribute->counted;
 }
 
 // The slots of the attributes, in the order of the file, for which the test holds.
@@ -169,30 +177,49 @@ static void sort_slots(struct guard_list *list)
         }
 }
 
+// The claim's name begins with the entity and its attributes. A NUL is in no name of an entity, so
+// that no two prefixes can be mistaken.
+static bool add_unique(struct arena *arena, struct guard_entity *plan, struct guard_unique *list,
+                       size_t count, const struct model_attribute **attributes)
+{
+    const struct model_entity *entity = plan->entity;
+    uint16_t *slots = arena_zalloc(arena, count, sizeof(*slots));
+    struct buf names;
+    buf_init(&names, 64 << 10);
+    for (size_t i = 0; slots != NULL && i < count; i++) {
+        slots[i] = plan->places[attributes[i] - entity->attributes];
+        buf_printf(&names, "%s%.*s", i == 0 ? "" : ", ", SLICE_FMT(attributes[i]->name));
+    }
+    struct slice all = buf_view(&names);
+    char *prefix = arena_printf(arena, "%.*s%c%.*s", SLICE_FMT(entity->name), 0, SLICE_FMT(all));
+    char *what = arena_printf(arena, count == 1 ? "%.*s.%.*s" : "%.*s.(%.*s)",
+                              SLICE_FMT(entity->name), SLICE_FMT(all));
+    bool made = slots != NULL && prefix != NULL && what != NULL && !names.failed;
+    if (made)
+        list[plan->unique_count++] =
+            (struct guard_unique){.count = count,
+                                  .slots = slots,
+                                  .prefix = slice_of(prefix, entity->name.len + 1 + all.len + 1),
+                                  .what = slice_str(what)};
+    buf_release(&names);
+    return made;
+}
+
 static bool fill_uniques(struct arena *arena, struct guard_entity *plan)
 {
     const struct model_entity *entity = plan->entity;
     struct guard_unique *uniques =
-        arena_zalloc(arena, entity->attribute_count + 1, sizeof(*uniques));
-    if (uniques == NULL)
-        return false;
+        arena_zalloc(arena, entity->attribute_count + entity->unique_count + 1, sizeof(*uniques));
+    bool made = uniques != NULL;
     plan->uniques = uniques;
-    for (size_t i = 0; i < entity->attribute_count; i++) {
-        struct slice name = entity->attributes[i].name;
-        if (!entity->attributes[i].unique)
-            continue;
-        // A NUL is in no name of an entity, so that no two prefixes can be mistaken.
-        char *prefix =
-            arena_printf(arena, "%.*s%c%.*s", SLICE_FMT(entity->name), 0, SLICE_FMT(name));
-        char *what = arena_printf(arena, "%.*s.%.*s", SLICE_FMT(entity->name), SLICE_FMT(name));
-        if (prefix == NULL || what == NULL)
-            return false;
-        uniques[plan->unique_count++] =
-            (struct guard_unique){.slot = plan->places[i],
-                                  .prefix = slice_of(prefix, entity->name.len + 1 + name.len + 1),
-                                  .what = slice_str(what)};
+    for (size_t i = 0; made && i < entity->attribute_count; i++) {
+        const struct model_attribute *attribute = &entity->attributes[i];
+        made = !attribute->unique || add_unique(arena, plan, uniques, 1, &attribute);
     }
-    return true;
+    for (size_t i = 0; made && i < entity->unique_count; i++)
+        made = add_unique(arena, plan, uniques, entity->uniques[i].count,
+                          entity->uniques[i].attributes);
+    return made;
 }
 
 // ---- Keys -----------------------------------------------------------------------------------
@@ -277,6 +304,7 @@ static bool fill_entries(struct arena *arena, struct guard_entity *plan, struct 
         const struct model_entry *from = &entity->entries[i];
         struct guard_entry *entry = &entries[plan->entry_count];
         bool derives = false;
+        entry->when = from->when;
         entry->part_count = from->stated ? parts_of(&from->index->keys) : 0;
         for (size_t k = 0; k < entry->part_count; k++) {
             entry->parts[k] = part_of(plan, &from->index->keys, k, from->parts[k].template);
@@ -383,6 +411,7 @@ bool guard_compile(struct arena *arena, const struct model_entity *entity, struc
         !fill_list(arena, &plan, is_update, &plan.updates) ||
         !fill_list(arena, &plan, is_immutable, &plan.immutable) ||
         !fill_list(arena, &plan, is_kept, &plan.kept) ||
+        !fill_list(arena, &plan, is_tally, &plan.tallies) ||
         !fill_list(arena, &plan, is_watched, &plan.watched) ||
         !fill_list(arena, &plan, is_renewed, &plan.renewed) || !fill_uniques(arena, &plan) ||
         !fill_type(arena, &plan))
@@ -391,7 +420,14 @@ bool guard_compile(struct arena *arena, const struct model_entity *entity, struc
     for (size_t i = 0; i < plan.attributes.count; i++)
         if (entity->attributes[i].version)
             plan.version = plan.places[i];
+    const struct model_rules *rules = entity->table->model->rules_of;
+    for (size_t i = 0; i < rules->idempotent_count; i++)
+        if (rules->idempotents[i].entity == entity)
+            plan.idempotent = &rules->idempotents[i];
     mark_deferred(&plan, gather.slots);
+    plan.asks = guard_asks(entity);
+    if (!guard_compile_rules(arena, &plan))
+        return false;
     *out = plan;
     return true;
 }

@@ -7,9 +7,11 @@
 #ifndef GUARD_GUARD_INTERNAL_H
 #define GUARD_GUARD_INTERNAL_H
 
+#include "eval/template.h"
+#include "eval/validate.h"
+#include "guard/entity.h"
 #include "guard/guard.h"
-#include "guard/template.h"
-#include "guard/validate.h"
+#include "guard/permit.h"
 
 enum { GUARD_NO_SLOT = UINT16_MAX };
 
@@ -34,6 +36,7 @@ struct guard_part {
 
 struct guard_entry {
     const struct model_index *index;
+    const struct model_test *when; // or NULL
     size_t part_count;
     struct guard_part parts[2 * LIMIT_KEY_PARTS];
 };
@@ -43,10 +46,30 @@ struct guard_list {
     const uint16_t *slots;
 };
 
+// One attribute, or several whose values together are claimed.
 struct guard_unique {
-    uint16_t slot;
+    size_t count;
+    const uint16_t *slots;
     struct slice prefix; // of the claim's name
     struct slice what;   // User.email
+};
+
+// An attribute that the server computes. What depends on the moment is not computed again by a
+// backfill, nor judged in what is stored.
+struct guard_computed {
+    uint16_t slot;
+    bool momentary;
+};
+
+// What holds for an entity's items beyond types, defaults and keys: see judgements.c. What needs no
+// more than the model says is taken from there.
+struct guard_rules {
+    size_t computed_count;
+    const struct guard_computed *computed;
+    struct guard_list matched; // text that has to look like something
+    size_t quota_count;
+    const struct model_quota **quotas;
+    uint16_t softdelete; // or GUARD_NO_SLOT
 };
 
 struct guard_entity {
@@ -71,13 +94,17 @@ struct guard_entity {
     struct guard_list kept;    // a put that leaves them out keeps them
     struct guard_list watched; // what depends on the old image, in the order of slots
     struct guard_list renewed; // of these, what does so even if the client has sent it
+    struct guard_list tallies; // what the server counts: see guard_kept.c
     size_t unique_count;
     const struct guard_unique *uniques;
-    uint16_t version; // or GUARD_NO_SLOT
-    uint16_t type;    // the type attribute's slot, or GUARD_NO_SLOT
+    const struct model_idempotent *idempotent; // or NULL
+    uint16_t version;                          // or GUARD_NO_SLOT
+    uint16_t type;                             // the type attribute's slot, or GUARD_NO_SLOT
     struct slice type_value;
-    struct slice name_value; // the entity's name, as a value
-    bool deferred;           // some slots are
+    struct slice name_value;         // the entity's name, as a value
+    bool deferred;                   // some slots are
+    const struct guard_rules *rules; // NULL for most entities
+    bool asks; // who writes: a default says actor() or operation(), which the writer knows
 };
 
 static inline bool is_primary(const struct guard_entity *plan, uint16_t slot)
@@ -93,6 +120,12 @@ struct model_guard {
     struct arena arena;
     const struct guard_entity *entities; // as table->entities
     struct guard_outsiders *outsiders;   // as table->indexes; NULL if there are none
+    const struct guard_follows *follows; // as table->entities; NULL if nothing follows (effects.h)
+    size_t count_count;                  // what is counted into items of the table
+    const struct guard_count *counts;
+    const struct permit_entity *permits; // as table->entities; NULL without policies (permit.h)
+    bool kept;                           // some entities' items are the server's alone
+    bool keeps; // removals are judged: there is an entity that is `append only`, or soft-deleted
 };
 
 static inline const struct model_guard *guard_of(const struct guard *guard)
@@ -131,6 +164,9 @@ struct guard_work {
     enum guard_occasion occasion;
     bool is_put;
     bool batch;    // one of many puts: a new item may have come a long way
+    bool restored; // the item is brought back as it was
+    bool touch;    // nobody wrote: a backfill
+    bool derived;  // the server's own: what the client did has been judged
     bool prepared; // judged before; only what changes now has to be judged again
     bool fresh;    // there was no item of this entity at this key
     struct arena *arena;
@@ -147,6 +183,7 @@ struct guard_work {
     struct model_report violations;
     struct model_report warnings;
     bool stale;  // one of the violations is that the client has seen another version
+    bool bound;  // one of them is to be refused even if the server itself has caused it
     bool failed; // the arena is used up
 };
 
@@ -154,11 +191,18 @@ struct guard_work {
 MUST_CHECK bool work_init(struct guard_work *work, const struct guard_entity *plan,
                           const struct env *env, struct arena *arena, struct model_check *check);
 void work_release(struct guard_work *work);
+// Takes a made value; a missing one means that the arena is used up.
+void work_set(struct guard_work *work, uint16_t slot, struct slice value);
 // Values by slot; what has no slot goes to work->unknown if `unknown`.
 void work_load(struct guard_work *work, struct slice item, struct slice *values, bool unknown);
 void work_normalise(struct guard_work *work);
 void work_nulls(struct guard_work *work);   // that cannot be stored
 void work_objects(struct guard_work *work); // what is inside of them
+// The value in its attribute's normal form; without memory, no value.
+struct slice work_normal_of(struct guard_work *work, const struct model_attribute *attribute,
+                            struct slice value);
+// The path that an expression begins with, or NULL.
+const struct model_expr *work_first_path(const struct model_expr *expr);
 // The normal form of the i-th slot that has one, if its value is text; else VALUE_NONE.
 struct slice work_normal(struct guard_work *work, size_t i);
 void work_read_keys(struct guard_work *work);
@@ -184,6 +228,63 @@ MUST_CHECK bool guard_claim_values(const struct model_guard *guard, const struct
 MUST_CHECK bool guard_give_back(const struct model_guard *guard, struct guard_write *write,
                                 struct model_check *check, struct error *error);
 bool guard_taken(const struct guard *base, const struct guard_claim *claim, struct error *error);
+
+// guard_say.c: what is said of a write.
+// A line to its warnings.
+MUST_CHECK bool guard_warn(struct guard_write *write, struct slice line, struct error *error);
+MUST_CHECK bool guard_warn_report(struct guard_write *write, const struct model_entity *entity,
+                                  const struct model_report *report, bool passes,
+                                  struct error *error);
+// One violation of the item as a whole; NULL if the arena is used up.
+struct model_violations *guard_whole_item(struct slice expected, struct slice actual,
+                                          struct arena *arena);
+struct model_violations *guard_unmatched_details(const struct model_table *table,
+                                                 const struct model_recognition *recognition,
+                                                 struct slice item, struct arena *arena);
+// Whether an item of no entity is refused where the model is enforced; and refusing it.
+bool guard_is_refused(const struct model_table *table, const struct model_recognition *recognition);
+bool guard_refuse_unmatched(const struct model_table *table,
+                            const struct model_recognition *recognition, struct slice item,
+                            struct error *error);
+MUST_CHECK bool guard_write_unmatched(const struct model_guard *guard, struct guard_write *write,
+                                      const struct model_recognition *recognition,
+                                      struct error *error);
+
+// judgements.c: the rules of an entity. All but the first are for entities that have some.
+MUST_CHECK bool guard_compile_rules(struct arena *arena, struct guard_entity *plan);
+// Whether a default of the entity says actor() or operation().
+bool guard_asks(const struct model_entity *entity);
+void work_undeleted(struct guard_work *work);
+void work_computed(struct guard_work *work); // attributes that are `always` something
+void work_quotas(struct guard_work *work);   // a count whose period is over begins anew
+// Judges what came of it. `append only` is told of the item as it came.
+void work_judge_rules(struct guard_work *work, struct slice item, struct slice before);
+// The same of an item that is stored, of which nobody knows how it came about.
+void work_judge_stored(struct guard_work *work);
+// Says that an item of an entity that is `append only` is to be removed.
+void work_report_removal(struct guard_work *work);
+
+// guard.c: completes a new item that the server makes as far as its key needs it.
+MUST_CHECK bool guard_complete_new(const struct guard_entity *plan, const struct env *env,
+                                   struct arena *arena, struct model_check *check,
+                                   struct slice *item, struct error *error);
+
+// permit.c: policies.
+enum guard_sight guard_sees(const struct guard *base, const struct write_origin *origin,
+                            struct slice item, struct guard_veil *veil);
+MUST_CHECK bool guard_permits(const struct guard *base, const struct guard_ask *ask,
+                              struct error *error);
+
+// guard_outsiders.c: what indexes leave out, by name, and for all of them at once.
+struct guard_outsiders guard_outsiders_in(const struct guard *base, struct slice index);
+MUST_CHECK bool guard_fill_outsiders(struct model_guard *guard);
+
+// guard_kept.c: what is the server's.
+// Gives the attributes that the server counts their values; a client may repeat them.
+void work_tallies(struct guard_work *work);
+// Whether the write is not one of a client to items that only the server writes.
+MUST_CHECK bool guard_kept_allows(const struct model_guard *guard, const struct guard_write *write,
+                                  struct model_check *check, struct error *error);
 
 // derive_nested.c: defaults and normal forms inside of objects. The value itself if there is
 // nothing to do. `old` is what stood there before, or VALUE_NONE.

@@ -7,8 +7,8 @@
 
 #include "base/encode.h"
 #include "base/limits.h"
-#include "guard/eval.h"
-#include "guard/validate.h"
+#include "eval/eval.h"
+#include "eval/validate.h"
 #include "value/number.h"
 #include "json/reader.h"
 
@@ -316,7 +316,8 @@ static bool read_members(struct plain *p, const struct model_entity *entity,
         const struct model_attribute *member =
             entity != NULL ? model_entity_attribute(entity, here.name) : member_of(type, here.name);
         const struct model_type *own = member != NULL ? member->type : member_type(type);
-        if (entity != NULL && slice_is(here.name, MODEL_PLAIN_ENTITY)) {
+        if (entity != NULL &&
+            (slice_is(here.name, MODEL_PLAIN_ENTITY) || slice_is(here.name, MODEL_PLAIN_OBJECTS))) {
             if (!json_skip(&p->reader))
                 return malformed(p);
         } else if (!read_named(p, member, own, &here, before)) {

@@ -13,6 +13,9 @@
 
 // The member that tells the entity where a list has several. Reading ignores it.
 #define MODEL_PLAIN_ENTITY "$entity"
+// The member that has links to the item's objects. Reading ignores it, so that what was read can be
+// written back.
+#define MODEL_PLAIN_OBJECTS "$objects"
 
 // Reads one JSON object into an item, which lives in the arena. Malformed text is a
 // SerializationException that says what and where; what no item can hold (text that is not base64,
@@ -32,11 +35,19 @@ MUST_CHECK bool model_plain_patch(const struct model_entity *entity, struct slic
 MUST_CHECK struct slice model_plain_text(const struct model_type *type, struct slice text,
                                          struct arena *arena);
 
+// Writes further members of an item's object, behind its attributes.
+struct model_plain_more {
+    void *context;
+    void (*write)(void *context, const struct model_entity *entity, struct slice item,
+                  struct json_writer *w); // NULL: there are none
+};
+
 struct model_plain_view {
     const struct model_table *table;
     const struct model_entity *entity; // NULL if unknown
     bool keys;                         // show what is derived, too
     bool name;                         // add MODEL_PLAIN_ENTITY
+    struct model_plain_more more;
 };
 
 // An item as a JSON object: the attributes in the order of the model, then others.

@@ -196,6 +196,8 @@ void model_plain_item(struct json_writer *w, struct model_plain_layout *layout, 
     }
     json_plain_entries(w, item, known, layout->found);
     json_plain_entries(w, item, others, layout->others);
+    if (view->more.write != NULL && view->entity != NULL)
+        view->more.write(view->more.context, view->entity, item, w);
     json_close_object(w);
     memset(layout->found, 0, known * sizeof(*layout->found));
 }

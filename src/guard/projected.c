@@ -1,7 +1,7 @@
 // See projected.h.
 #include "guard/projected.h"
 
-#include "guard/template.h"
+#include "eval/template.h"
 #include "value/value.h"
 
 // Calls visit for each key attribute that is made by a template: of the table's key, and of the
@@ -127,36 +127,6 @@ enum model_projected model_projected_has(const struct model_entity *entity,
 
 // ---- Reading it -------------------------------------------------------------------------------
 
-static size_t occurrences(struct slice text, struct slice part)
-{
-    size_t count = 0;
-    const uint8_t *at = text.ptr;
-    const uint8_t *end = text.ptr + text.len;
-    while (at < end && (at = memmem(at, (size_t)(end - at), part.ptr, part.len)) != NULL) {
-        count++;
-        at += part.len;
-    }
-    return count;
-}
-
-// Whether each literal between two fields stands in the key as often as in the template.
-static bool is_clear(const struct model_template *template, struct slice key)
-{
-    for (size_t i = 1; i + 1 < template->segment_count; i++) {
-        const struct model_segment *between = &template->segments[i];
-        size_t expected = 0;
-        if (between->expr != NULL)
-            continue;
-        for (size_t k = 0; k < template->segment_count; k++) {
-            if (template->segments[k].expr == NULL)
-                expected += occurrences(template->segments[k].literal, between->literal);
-        }
-        if (occurrences(value_bytes(key), between->literal) != expected)
-            return false;
-    }
-    return true;
-}
-
 struct reading {
     struct visitor visitor;
     struct slice item;
@@ -180,7 +150,9 @@ static void read_part(struct visitor *visitor, const struct model_key_part *part
     struct model_match match;
     struct slice key = value_get(reading->item, part->name);
     bool text = key.len > 0 && value_type(key) == VALUE_S;
-    if (key.len == 0 || (text && !part->template->bare && !is_clear(part->template, key)) ||
+    if (key.len == 0 ||
+        (text && !part->template->bare &&
+         !model_template_clear(part->template, value_bytes(key))) ||
         !model_template_match(part->template, key, reading->arena, &match))
         return;
     for (size_t i = 0; i < match.count; i++) {

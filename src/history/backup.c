@@ -71,6 +71,8 @@ enum step create_backup_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     creation->engine = call_engine(call);
     creation->source = call_any_table(call, name);
+    if (creation->source == NULL && call->error.code == ERR_ACCESS_DENIED)
+        return STEP_FAILED;
     if (creation->source == NULL) {
         error_init(&call->error, &call->arena);
         (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",

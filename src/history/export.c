@@ -161,7 +161,7 @@ static struct table *find_table(struct api_call *call, struct slice arn)
     if (!call_table_name(call, arn, &name))
         return NULL;
     struct table *table = call_any_table(call, name);
-    if (table == NULL) {
+    if (table == NULL && call->error.code != ERR_ACCESS_DENIED) {
         error_init(&call->error, &call->arena);
         (void)error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s",
                         SLICE_FMT(name));

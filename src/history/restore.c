@@ -321,7 +321,8 @@ enum step restore_table_from_backup_start(struct api_call *call, const void *dec
         .backup = backup.id,
         .at_ms = backup.created_ms,
     };
-    if (!hold(call, restore->source))
+    // It may be older than the policies that the table has now.
+    if (!hold(call, restore->source) || !call_check_policies_of(call, backup.table))
         return STEP_FAILED;
     restore->model = restore->source->model;
     return start_restore(call, restore);
@@ -381,7 +382,7 @@ enum step restore_table_to_point_in_time_start(struct api_call *call, const void
     if (table == NULL)
         return step_failed(
             error_set(&call->error, ERR_TABLE_NOT_FOUND, "Table not found: %.*s", SLICE_FMT(name)));
-    if (!hold(call, table))
+    if (!hold(call, table) || !call_check_policies(call, table))
         return STEP_FAILED;
     struct table_settings settings;
     if (!call_past_settings(call, table, &settings))

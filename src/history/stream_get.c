@@ -145,8 +145,9 @@ enum step get_shard_iterator_start(struct api_call *call, const void *request)
     const struct get_shard_iterator_request *get = request;
     struct stream stream;
     struct iterator iterator = {.made_ms = env_now(engine_env(call_engine(call)))};
+    const struct table *table;
     uint64_t newest = engine_sequence(call_engine(call));
-    if (!stream_find(call_engine(call), get->stream_arn, &call->arena, &stream, &call->error) ||
+    if (!call_stream(call, get->stream_arn, &stream, &table) ||
         !call_stream_arn(call, &stream, &iterator.arn))
         return STEP_FAILED;
     const struct stream_shard *shard = stream_shard(&stream, get->shard_id);
@@ -170,6 +171,7 @@ struct reading {
     struct json_writer w;
     struct iterator from;
     struct stream stream;
+    const struct table *table; // that the stream is of, for whoever is bound
     const struct stream_shard *shard;
     uint64_t last; // sequence to read
     size_t limit;
@@ -255,10 +257,56 @@ static size_t shown_size(const struct reading *reading, const struct log_entry *
     return size;
 }
 
-static bool visit_entry(void *context, const struct log_entry *entry)
+// Whether the record is one of the shard, and of an item that the reader may know of.
+static bool is_shown(const struct reading *reading, const struct log_entry *entry)
 {
-    struct reading *reading = context;
     uint64_t hash = stream_hash(&reading->stream, entry->keys);
+    if (reading->table != NULL)
+        work_spend_looks(&reading->call->state->work, reading->table->guard);
+    return hash >= reading->shard->low && hash <= reading->shard->high &&
+           (reading->table == NULL ||
+            guard_shows(reading->table->guard, call_reader(reading->call), entry->keys));
+}
+
+// Puts a veil over an image, which is left as it is if nothing is hidden. False if the reader may
+// not know of it, or (with the error set) without memory.
+static bool veil_image(struct reading *reading, struct slice *image)
+{
+    struct api_call *call = reading->call;
+    struct guard_veil veil;
+    if (image->len == 0)
+        return true;
+    switch (guard_sight(reading->table->guard, call_reader(call), *image, &veil)) {
+    case GUARD_SEES_NOTHING:
+        return false;
+    case GUARD_SEES_ALL:
+        return true;
+    case GUARD_SEES_PART:
+        break;
+    }
+    *image = guard_veiled(&veil, *image, &call->arena);
+    return image->len > 0 || error_budget(&call->error);
+}
+
+// The record as policies leave it to the reader: every image that it has must be visible, and there
+// must be one to judge by. That only something hidden has changed is no record.
+static bool policies_show(struct reading *reading, struct log_entry *entry)
+{
+    if (reading->table == NULL || !guard_binds(reading->table->guard, call_reader(reading->call)))
+        return true;
+    struct slice was = entry->old_item;
+    struct slice is = entry->new_item;
+    if ((was.len == 0 && is.len == 0) || !veil_image(reading, &entry->old_item) ||
+        !veil_image(reading, &entry->new_item))
+        return false;
+    return was.len == 0 || is.len == 0 || !slice_equal(entry->old_item, entry->new_item);
+}
+
+static bool visit_entry(void *context, const struct log_entry *logged)
+{
+    struct log_entry copy = *logged;
+    const struct log_entry *entry = &copy;
+    struct reading *reading = context;
     reading->stopped = reading->count == reading->limit || reading->scanned == SCAN_MAX ||
                        reading->scanned_bytes >= SCAN_BYTES;
     if (reading->stopped)
@@ -269,7 +317,10 @@ static bool visit_entry(void *context, const struct log_entry *entry)
         return false;
     reading->scanned++;
     reading->scanned_bytes += bytes;
-    if (hash >= reading->shard->low && hash <= reading->shard->high) {
+    bool shown = is_shown(reading, entry) && policies_show(reading, &copy);
+    if (reading->call->error.code != ERR_NONE)
+        return false;
+    if (shown) {
         size_t size = shown_size(reading, entry);
         reading->stopped = reading->count > 0 && reading->bytes + size > RECORDS_BYTES;
         if (reading->stopped)
@@ -317,7 +368,29 @@ static enum step read_records(struct api_call *call)
     if (log != 0 && !engine_log_read(call_engine(call), reading->snapshot, log, reading->position,
                                      reading->last, visit_entry, reading, &call->error))
         return STEP_FAILED;
+    if (call->error.code != ERR_NONE)
+        return STEP_FAILED;
     return reading->paused ? STEP_LATER : finish_records(reading);
+}
+
+// Policies are those of the table as it is now. What an earlier table of that name has left cannot
+// be judged, and is for those who may bypass policies.
+static bool find_policies(struct reading *reading)
+{
+    struct api_call *call = reading->call;
+    const struct stream *stream = &reading->stream;
+    if (call->state->origin.caller == NULL)
+        return true;
+    const struct table *table = call_any_table(call, stream->table);
+    error_init(&call->error, &call->arena);
+    if (table != NULL && (stream->log == 0 || stream->log == table->log)) {
+        reading->table = table;
+        return true;
+    }
+    return call_bypasses(call->caller, call->region, stream->table, call_now(call), &call->arena) ||
+           error_set(&call->error, ERR_ACCESS_DENIED,
+                     "The table of the stream is gone, and its policies with it: reading on needs "
+                     "dolmen:BypassModelPolicies");
 }
 
 static bool open_reading(struct reading *reading, const struct get_records_request *get,
@@ -325,8 +398,8 @@ static bool open_reading(struct reading *reading, const struct get_records_reque
 {
     struct api_call *call = reading->call;
     if (!iterator_read(call, get->shard_iterator, &reading->from) ||
-        !stream_find(call_engine(call), reading->from.arn, &call->arena, &reading->stream,
-                     &call->error))
+        !call_stream(call, reading->from.arn, &reading->stream, &reading->table) ||
+        !find_policies(reading))
         return false;
     const struct stream_shard *shard = stream_shard(&reading->stream, reading->from.shard);
     if (shard == NULL || reading->from.position < shard->trim)

@@ -8,6 +8,28 @@ bool call_stream_arn(struct api_call *call, const struct stream *stream, struct 
     return out->ptr != NULL || error_budget(&call->error);
 }
 
+bool call_stream_visible(struct api_call *call, const struct stream *stream,
+                         const struct table **table)
+{
+    *table = NULL;
+    if (!call->bound)
+        return true;
+    *table = call_any_table(call, stream->table);
+    error_init(&call->error, &call->arena);
+    // What an earlier table of that name has left is nobody's.
+    return *table != NULL && (stream->log == 0 || stream->log == (*table)->log);
+}
+
+bool call_stream(struct api_call *call, struct slice arn, struct stream *out,
+                 const struct table **table)
+{
+    if (!stream_find(call_engine(call), arn, &call->arena, out, &call->error))
+        return false;
+    return call_stream_visible(call, out, table) ||
+           error_set(&call->error, ERR_RESOURCE_NOT_FOUND,
+                     "Requested resource not found: Stream: %.*s not found", SLICE_FMT(arn));
+}
+
 enum { PAGE_MAX = 100 };
 
 static bool check_limit(struct api_call *call, struct field_int limit, const char *message)
@@ -37,13 +59,14 @@ static bool write_streams(struct api_call *call, struct json_writer *w,
     size_t written = 0;
     for (size_t i = 0; i < names->count; i++) {
         struct stream stream;
+        const struct table *table;
         bool found;
         if (after.len > 0 && slice_compare(names->names[i], after) <= 0)
             continue;
         if (!stream_read(call_engine(call), names->names[i], &call->arena, &stream, &found,
                          &call->error))
             return false;
-        if (!found)
+        if (!found || !call_stream_visible(call, &stream, &table))
             continue;
         if (written == limit) {
             *last = arn;
@@ -173,8 +196,8 @@ enum step describe_stream_start(struct api_call *call, const void *request)
         return step_failed(error_validation(
             &call->error, "1 validation error detected: Value 'null' at 'shardFilter.type' "
                           "failed to satisfy constraint: Member must be CHILD_SHARDS"));
-    if (!stream_find(call_engine(call), describe->stream_arn, &call->arena, &stream,
-                     &call->error) ||
+    const struct table *table;
+    if (!call_stream(call, describe->stream_arn, &stream, &table) ||
         !call_stream_arn(call, &stream, &arn))
         return STEP_FAILED;
     struct json_writer w = call_open(call);

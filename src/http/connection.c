@@ -22,11 +22,8 @@ enum {
     LINGER_BYTES = 64 << 20,
     COMPRESSED_MAX = 256 << 20,
     UNSENT_MAX = 256 << 10,
-    BITE = 128 << 10, // bytes read of one connection in a turn
     INFLATE_SLICE = 512 << 10,
 };
-
-static void connection_close(struct connection *c);
 
 void connection_enter(struct connection *connection, enum connection_state state)
 {
@@ -112,7 +109,7 @@ static void buffer_drop(struct connection *c)
 
 static bool buffer_make_room(struct connection *c)
 {
-    size_t wanted = room_wanted(c);
+    size_t wanted = room_wanted(c) + wire_held(c);
     if (c->cap - c->len >= wanted && c->in != NULL)
         return true;
     size_t used = c->len - c->begin;
@@ -152,6 +149,16 @@ static enum http_parse problem_set(struct http_problem *problem, int status, con
     return HTTP_BAD;
 }
 
+// Without memory for its body a request is nobody's, and refused.
+static enum http_parse head_taken(struct connection *c, struct http_problem *problem)
+{
+    if (taken_prepare(c))
+        return HTTP_DONE;
+    c->exchange.taker = NULL;
+    *problem = no_memory;
+    return HTTP_BAD;
+}
+
 static enum http_parse head_step(struct connection *c, struct http_problem *problem)
 {
     // Old clients end a body with a line break that no length counts.
@@ -169,6 +176,13 @@ static enum http_parse head_step(struct connection *c, struct http_problem *prob
     c->body_at = c->begin + head_len;
     c->body_len = 0;
     c->chunks = (struct http_chunked){0};
+    const struct http_handler *handler = connection_handler(c);
+    if (handler->head != NULL)
+        c->exchange.taker = handler->head(&c->exchange, handler->context);
+    if (c->exchange.taker != NULL)
+        return head_taken(c, problem);
+    if (request->coding == HTTP_OTHER)
+        return problem_set(problem, 415, "The Content-Encodings understood are gzip and deflate.");
     if (request->length > c->loop->server->options.max_body)
         return problem_set(problem, 413, "The request body is too large.");
     if (request->expect_continue && c->len == c->body_at &&
@@ -208,10 +222,10 @@ static enum http_parse body_step(struct connection *c, struct http_problem *prob
 static enum http_parse request_step(struct connection *c, struct http_problem *problem)
 {
     enum http_parse result = c->head_done ? HTTP_DONE : head_step(c, problem);
-    return result == HTTP_DONE ? body_step(c, problem) : result;
+    return result == HTTP_DONE && c->exchange.taker == NULL ? body_step(c, problem) : result;
 }
 
-static void request_reject(struct connection *c, const struct http_problem *problem)
+void connection_reject(struct connection *c, const struct http_problem *problem)
 {
     if (!c->head_done)
         memset(&c->exchange.request, 0, offsetof(struct http_request, headers));
@@ -322,7 +336,7 @@ static void request_inflated(struct connection *c)
     if (c->broken)
         connection_close(c);
     else if (c->problem.status != 0)
-        request_reject(c, &c->problem);
+        connection_reject(c, &c->problem);
     else
         request_handle(c);
 }
@@ -333,6 +347,10 @@ static void request_begin(struct connection *c)
 {
     const struct http_request *request = &c->exchange.request;
     connection_enter(c, CONNECTION_HANDLING);
+    if (c->exchange.taker != NULL) {
+        taken_begin(c);
+        return;
+    }
     if (request->coding == HTTP_IDENTITY || request->body.len == 0) {
         request_handle(c);
         return;
@@ -349,6 +367,16 @@ static void request_begin(struct connection *c)
 
 static bool reading_start(struct connection *c);
 
+bool connection_read_on(struct connection *c)
+{
+    return !c->ended && (!c->paused || reading_start(c));
+}
+
+bool connection_grow(struct connection *c, size_t cap)
+{
+    return buffer_grow(c, cap);
+}
+
 // What comes after a request: the next one, in the next turn; more bytes; or the end.
 static void connection_next(struct connection *c)
 {
@@ -360,7 +388,19 @@ static void connection_next(struct connection *c)
 
 void connection_advance(struct connection *c)
 {
+    if (c->wire != NULL && (c->state == CONNECTION_GREETING || c->wire->yields)) {
+        sealed_turn(c);
+        return;
+    }
+    if (c->state == CONNECTION_STREAMING) {
+        stream_turn(c);
+        return;
+    }
     struct http_problem problem;
+    if (c->state == CONNECTION_HANDLING) {
+        taken_advance(c);
+        return;
+    }
     enum http_parse result = request_step(c, &problem);
     if (result == HTTP_MORE) {
         if (c->ended || (c->paused && !reading_start(c)))
@@ -369,7 +409,7 @@ void connection_advance(struct connection *c)
     }
     c->advancing = true;
     if (result == HTTP_BAD)
-        request_reject(c, &problem);
+        connection_reject(c, &problem);
     else
         request_begin(c);
     c->advancing = false;
@@ -382,72 +422,73 @@ void connection_advance(struct connection *c)
 // There is a request already: what comes behind it is read as far as there is room.
 static bool is_busy(const struct connection *c)
 {
-    return c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING || c->queued;
+    return c->state == CONNECTION_HANDLING || c->state == CONNECTION_WRITING ||
+           c->state == CONNECTION_STREAMING || c->queued;
 }
 
 // The client is gone; the handler may give its request up.
-static void client_gone(struct connection *c)
+void connection_client_gone(struct connection *c)
 {
     const struct http_handler *handler = connection_handler(c);
+    const struct http_taker *taker = c->exchange.taker;
     atomic_store(&c->gone, true);
-    if (c->handled && handler->gone != NULL)
+    bool first = c->state != CONNECTION_STREAMING || !c->stream.told;
+    c->stream.told = true;
+    if (c->wanted)
+        taken_advance(c);
+    else if (c->handled && first && taker != NULL && taker->gone != NULL)
+        taker->gone(&c->exchange);
+    else if (c->handled && first && taker == NULL && handler->gone != NULL)
         handler->gone(&c->exchange, handler->context);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+size_t connection_room(struct connection *c)
 {
-    (void)suggested;
-    struct connection *c = handle->data;
-    *out = uv_buf_init(NULL, 0); // which makes the read fail with UV_ENOBUFS
-    if (is_busy(c) ? c->cap - c->len < READ_ROOM / 4 : !buffer_make_room(c))
-        return;
-    size_t room = c->cap - c->len;
-    *out = uv_buf_init((char *)c->in + c->len, (unsigned)(room < BITE ? room : BITE));
+    size_t held = wire_held(c);
+    if (is_busy(c) ? c->cap - c->len < READ_ROOM / 4 + held : !buffer_make_room(c))
+        return 0;
+    return c->cap - c->len - held;
 }
 
-static void reading_failed(struct connection *c, ssize_t why)
+void connection_read_failed(struct connection *c, ssize_t why)
 {
-    (void)uv_read_stop((uv_stream_t *)&c->tcp);
+    wire_read_stop(c);
     if (why == UV_ENOBUFS && (is_busy(c) || c->account.starved)) {
         // What has no room waits in the socket, and the client with it.
         c->paused = true;
         return;
     }
     c->ended = true;
-    c->broken = why != UV_EOF;
-    if (is_busy(c) && !(c->queued && c->broken))
-        client_gone(c);
+    c->broken = c->broken || why != UV_EOF;
+    if (c->state == CONNECTION_STREAMING && c->broken)
+        stream_lose(c);
+    else if (c->state == CONNECTION_HANDLING || (is_busy(c) && !(c->queued && c->broken)))
+        connection_client_gone(c);
     else
         connection_close(c);
 }
 
-static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+void connection_received(struct connection *c, size_t count, bool more)
 {
-    (void)buffer;
-    struct connection *c = stream->data;
-    if (count == 0 || c->state == CONNECTION_CLOSED)
-        return;
-    if (count < 0) {
-        reading_failed(c, count);
-        return;
-    }
     if (c->state == CONNECTION_IDLE)
         connection_enter(c, CONNECTION_READING);
-    c->moved += (size_t)count;
+    c->moved += count;
     c->progress = uv_now(&c->loop->uv);
     if (c->state == CONNECTION_LINGERING) {
         if (c->moved > LINGER_BYTES)
             connection_close(c);
         return;
     }
-    c->len += (size_t)count;
+    c->len += count;
+    if (c->wanted && !c->queued)
+        taken_advance(c);
     if (c->state != CONNECTION_READING || c->queued)
         return;
-    if (count < BITE) {
+    if (!more) {
         connection_advance(c);
         return;
     }
-    (void)uv_read_stop(stream);
+    wire_read_stop(c);
     c->paused = true;
     loop_queue(c);
 }
@@ -455,35 +496,31 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 static bool reading_start(struct connection *c)
 {
     c->paused = false;
-    return uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read) == 0;
+    return wire_read_start(c);
 }
 
 // ---- After an answer -----------------------------------------------------------------------
 
-// libuv calls it without asking whether there is one.
-static void on_shut(uv_shutdown_t *request, int status)
-{
-    (void)request;
-    (void)status;
-}
-
 // Closing a socket with unread bytes resets the connection, and the client may lose the answer
 // that explains it. So: our end is shut, and what comes is thrown away for a while.
-static void linger_begin(struct connection *c)
+void connection_linger(struct connection *c)
 {
     connection_enter(c, CONNECTION_LINGERING);
     c->begin = c->len; // nothing of it is of interest any more
     c->head_done = false;
     buffer_settle(c);
-    bool shut = uv_shutdown(&c->shut, (uv_stream_t *)&c->tcp, on_shut) == 0;
-    if (!shut || c->ended || (c->paused && !reading_start(c)))
+    if (!wire_shut(c) || c->ended || (c->paused && !reading_start(c)))
         connection_close(c);
 }
 
 void connection_answered(struct connection *c)
 {
     const struct http_handler *handler = connection_handler(c);
-    handler->sent(&c->exchange, handler->context);
+    if (c->exchange.taker != NULL)
+        c->exchange.taker->sent(&c->exchange);
+    else
+        handler->sent(&c->exchange, handler->context);
+    c->exchange.taker = NULL;
     c->account.starved = false;
     buf_settle(&c->inflated);
     buf_settle(&c->compressed);
@@ -493,7 +530,7 @@ void connection_answered(struct connection *c)
     }
     if (c->close_after) {
         if (c->refused || c->loop->stopping || c->end < c->len)
-            linger_begin(c);
+            connection_linger(c);
         else
             connection_close(c);
         return;
@@ -512,7 +549,7 @@ void connection_answered(struct connection *c)
 // Bytes that the client has taken since the last look.
 static void note_taken(struct connection *c, uint64_t now)
 {
-    size_t left = uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+    size_t left = wire_left(c);
     if (left >= c->left)
         return;
     c->moved += c->left - left;
@@ -548,7 +585,7 @@ static void starved_tick(struct connection *c, uint64_t now)
     c->account.starved = false;
     if (!buffer_make_room(c)) {
         if (now - c->progress > (patience < STARVED_MS ? patience : STARVED_MS))
-            request_reject(c, &no_memory);
+            connection_reject(c, &no_memory);
         return;
     }
     c->progress = now;
@@ -560,6 +597,7 @@ static void rest(struct connection *c)
 {
     const struct http_handler *handler = connection_handler(c);
     buffer_drop(c);
+    wire_rest(c);
     buf_release(&c->head);
     buf_release(&c->inflated);
     buf_release(&c->compressed);
@@ -571,7 +609,9 @@ uint64_t connection_stalled(const struct connection *c, uint64_t now)
 {
     bool much =
         (c->state == CONNECTION_READING && !c->paused && !c->queued && c->cap > READ_BUFFER_KEPT) ||
-        (c->state == CONNECTION_WRITING && c->left > READ_BUFFER_KEPT);
+        (c->wanted && !c->queued && c->cap > READ_BUFFER_KEPT) ||
+        ((c->state == CONNECTION_WRITING || c->state == CONNECTION_STREAMING) &&
+         c->left > READ_BUFFER_KEPT);
     uint64_t still = now - c->progress;
     return much && still > STALLED_MS ? still : 0;
 }
@@ -579,7 +619,11 @@ uint64_t connection_stalled(const struct connection *c, uint64_t now)
 void connection_cut(struct connection *c)
 {
     if (c->state == CONNECTION_READING)
-        request_reject(c, &slow);
+        connection_reject(c, &slow);
+    else if (c->wanted)
+        taken_fail(c, &slow);
+    else if (c->state == CONNECTION_STREAMING)
+        stream_lose(c);
     else
         connection_close(c);
 }
@@ -588,6 +632,10 @@ void connection_tick(struct connection *c, uint64_t now)
 {
     uint64_t spent = now - c->since;
     switch (c->state) {
+    case CONNECTION_GREETING: // who does not hurry gets no answer: there is no way to say one
+        if (!c->queued && is_slow(c, now))
+            connection_close(c);
+        break;
     case CONNECTION_IDLE:
         if (spent > REST_MS && c->in != NULL)
             rest(c);
@@ -600,11 +648,13 @@ void connection_tick(struct connection *c, uint64_t now)
         if (!c->queued && c->paused)
             starved_tick(c, now);
         else if (!c->queued && is_slow(c, now))
-            request_reject(c, &slow);
+            connection_reject(c, &slow);
         break;
     case CONNECTION_HANDLING:
-        if (c->paused && is_hung_up(c))
-            client_gone(c);
+        if (c->wanted && !c->queued && is_slow(c, now))
+            taken_fail(c, &slow);
+        else if (c->paused && is_hung_up(c))
+            connection_client_gone(c);
         break;
     case CONNECTION_WRITING:
         note_taken(c, now);
@@ -612,6 +662,12 @@ void connection_tick(struct connection *c, uint64_t now)
             c->loop->cuts--;
             connection_close(c);
         }
+        break;
+    case CONNECTION_STREAMING:
+        if (c->paused && is_hung_up(c))
+            connection_client_gone(c);
+        note_taken(c, now);
+        stream_tick(c, now);
         break;
     case CONNECTION_LINGERING:
         if (spent > LINGER_MS)
@@ -624,8 +680,13 @@ void connection_tick(struct connection *c, uint64_t now)
 
 void connection_stop(struct connection *c, bool force)
 {
-    if (c->state == CONNECTION_IDLE || (force && c->state != CONNECTION_HANDLING))
+    static const struct http_problem stopping = {503, "The server is stopping."};
+    if (c->state == CONNECTION_STREAMING)
+        stream_stop(c, force);
+    else if (c->state <= CONNECTION_IDLE || (force && c->state != CONNECTION_HANDLING))
         connection_close(c);
+    else if (force && c->wanted)
+        taken_fail(c, &stopping);
 }
 
 // ---- Life ----------------------------------------------------------------------------------
@@ -633,6 +694,7 @@ void connection_stop(struct connection *c, bool force)
 static void connection_free(struct connection *c)
 {
     loop_connection_gone(c->loop);
+    wire_free(c);
     buffer_drop(c);
     buf_release(&c->inflated);
     buf_release(&c->head);
@@ -658,13 +720,15 @@ static void on_closed(uv_handle_t *handle)
     loop_maybe_end(loop);
 }
 
-static void connection_close(struct connection *c)
+void connection_close(struct connection *c)
 {
     if (c->state == CONNECTION_CLOSED)
         return;
     ensure(c->state != CONNECTION_HANDLING || c->broken || c->close_after);
+    ensure(c->state != CONNECTION_STREAMING || c->stream.ending);
     if (c->queued)
         loop_unqueue(c);
+    wire_end(c);
     c->state = CONNECTION_CLOSED;
     uv_close((uv_handle_t *)&c->tcp, on_closed);
 }
@@ -716,6 +780,6 @@ void connection_open(struct http_loop *loop, int fd)
     // Of an answer that is not taken the kernel holds little, and copies little at once.
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &(int){UNSENT_MAX}, sizeof(int));
     c->opened = handler->open(&c->exchange, handler->context);
-    if (!c->opened || !reading_start(c))
+    if (!c->opened || !wire_open(c) || !reading_start(c))
         connection_close(c);
 }

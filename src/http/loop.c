@@ -116,6 +116,8 @@ static void resumed_run(struct http_loop *loop)
         c->worked = NULL;
         if (worked != NULL)
             worked(c);
+        else if (oldest->taker != NULL)
+            oldest->taker->resume(oldest);
         else
             handler->resume(oldest, handler->context);
         oldest = next;
@@ -127,6 +129,7 @@ static void on_ready(uv_idle_t *idle)
 {
     struct http_loop *loop = idle->data;
     const struct connection *last = loop->ready_last;
+    loop->greetings = GREETINGS;
     for (bool more = loop->ready != NULL; more;) {
         struct connection *c = loop->ready;
         more = c != last;
@@ -261,11 +264,15 @@ bool loop_init(struct http_loop *loop, struct http_server *server, unsigned inde
     buf_init(&loop->headers, HTTP_HEAD_MAX);
     if (uv_loop_init(&loop->uv) != 0)
         return false;
+    bool tls = server->options.tls != NULL;
     loop->gzip = http_gzip_new();
+    loop->sealed_in = tls ? malloc(READ_BITE) : NULL;
+    buf_init(&loop->sealed_out, SIZE_MAX / 2);
     loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (loop->gzip == NULL || loop->wake_fd < 0 ||
+    if (loop->gzip == NULL || loop->wake_fd < 0 || (tls && loop->sealed_in == NULL) ||
         uv_poll_init(&loop->uv, &loop->wake, loop->wake_fd) != 0) {
         http_gzip_free(loop->gzip);
+        free(loop->sealed_in);
         if (loop->wake_fd >= 0)
             (void)close(loop->wake_fd);
         (void)uv_loop_close(&loop->uv);
@@ -306,6 +313,8 @@ void loop_release(struct http_loop *loop)
         (void)close(loop->arrivals[i]);
     free(loop->arrivals);
     buf_release(&loop->headers);
+    buf_release(&loop->sealed_out);
+    free(loop->sealed_in);
     uv_mutex_destroy(&loop->lock);
     http_gzip_free(loop->gzip);
 }

@@ -353,15 +353,15 @@ static bool take_connection(struct http_request *request, struct slice value)
     return true;
 }
 
-static bool take_content_encoding(struct http_request *request, struct slice value,
-                                  struct http_problem *problem)
+static bool take_content_encoding(struct http_request *request, struct slice value)
 {
     if (value.len == 0 || SAME(value, "identity"))
         return true;
     bool gzip = SAME(value, "gzip") || SAME(value, "x-gzip");
     if (request->coding != HTTP_IDENTITY || (!gzip && !SAME(value, "deflate")))
-        return bad(problem, 415, "The Content-Encodings understood are gzip and deflate.");
-    request->coding = gzip ? HTTP_GZIP : HTTP_DEFLATE;
+        request->coding = HTTP_OTHER;
+    else
+        request->coding = gzip ? HTTP_GZIP : HTTP_DEFLATE;
     return true;
 }
 
@@ -475,7 +475,7 @@ static bool header_take(struct http_request *request, const struct http_header *
     case HTTP_ACCEPT_ENCODING:
         return take_accept_encoding(request, value);
     case HTTP_CONTENT_ENCODING:
-        return take_content_encoding(request, value, problem);
+        return take_content_encoding(request, value);
     case HTTP_TRANSFER_ENCODING:
         return take_transfer_encoding(request, value, problem);
     default:

@@ -61,7 +61,8 @@ enum http_known { HTTP_KNOWN_LIST(HTTP_KNOWN_ENUM) HTTP_UNKNOWN };
 #undef HTTP_KNOWN_ENUM
 
 // How a body is compressed: not at all, as RFC 1952 says, or as RFC 1950 does.
-enum http_coding { HTTP_IDENTITY, HTTP_GZIP, HTTP_DEFLATE };
+// Others are refused, unless somebody takes the request as it comes.
+enum http_coding { HTTP_IDENTITY, HTTP_GZIP, HTTP_DEFLATE, HTTP_OTHER };
 
 struct http_request {
     struct slice method;

@@ -1,13 +1,9 @@
 // One answer: its head is made in a buffer of the connection, and goes out together with
 // the body in a single system call: a short body is copied behind the head, since one
-// piece is cheaper for the kernel than two. Only if it does not take all of it is libuv asked to
-// send the rest.
+// piece is cheaper for the kernel than two.
 #include "http/http_internal.h"
 
 #include "base/encode.h"
-
-#include <errno.h>
-#include <sys/socket.h>
 
 enum { COPIED_BODY = 4 << 10, COMPRESS_SLICE = 512 << 10 };
 
@@ -23,8 +19,10 @@ static struct slice status_line(int status)
         LINE(200, "OK");
         LINE(201, "Created");
         LINE(204, "No Content");
+        LINE(206, "Partial Content");
         LINE(304, "Not Modified");
         LINE(400, "Bad Request");
+        LINE(403, "Forbidden");
         LINE(404, "Not Found");
         LINE(405, "Method Not Allowed");
         LINE(408, "Request Timeout");
@@ -33,6 +31,7 @@ static struct slice status_line(int status)
         LINE(413, "Content Too Large");
         LINE(414, "URI Too Long");
         LINE(415, "Unsupported Media Type");
+        LINE(416, "Range Not Satisfiable");
         LINE(417, "Expectation Failed");
         LINE(429, "Too Many Requests");
         LINE(431, "Request Header Fields Too Large");
@@ -40,6 +39,7 @@ static struct slice status_line(int status)
         LINE(501, "Not Implemented");
         LINE(503, "Service Unavailable");
         LINE(505, "HTTP Version Not Supported");
+        LINE(507, "Insufficient Storage");
     default:
         return (struct slice){NULL, 0};
     }
@@ -58,29 +58,38 @@ static void add_status_line(struct buf *head, int status)
     ADD(head, " \r\n");
 }
 
+void respond_head_begin(struct connection *c, int status, struct slice content_type)
+{
+    struct buf *head = &c->head;
+    buf_clear(head);
+    add_status_line(head, status);
+    buf_slice(head, loop_headers(c->loop));
+    if (content_type.len > 0 && !respond_is_bodiless(status)) {
+        ADD(head, "Content-Type: ");
+        buf_slice(head, content_type);
+        ADD(head, "\r\n");
+    }
+}
+
+void respond_head_connection(struct connection *c)
+{
+    if (c->close_after)
+        ADD(&c->head, "Connection: close\r\n");
+    else
+        ADD(&c->head, "Connection: keep-alive\r\n");
+}
+
 static void head_make(struct connection *c, const struct http_response *response, struct slice body,
                       bool compressed)
 {
     struct buf *head = &c->head;
-    buf_clear(head);
-    add_status_line(head, response->status);
-    buf_slice(head, loop_headers(c->loop));
-    // These two have no body, and must not speak of its length.
-    bool bodiless = response->status == 204 || response->status == 304;
-    if (response->content_type.len > 0 && !bodiless) {
-        ADD(head, "Content-Type: ");
-        buf_slice(head, response->content_type);
-        ADD(head, "\r\n");
-    }
-    if (!bodiless) {
+    respond_head_begin(c, response->status, response->content_type);
+    if (!respond_is_bodiless(response->status)) {
         ADD(head, "Content-Length: ");
         buf_u64(head, body.len);
         ADD(head, "\r\n");
     }
-    if (c->close_after)
-        ADD(head, "Connection: close\r\n");
-    else
-        ADD(head, "Connection: keep-alive\r\n");
+    respond_head_connection(c);
     if (compressed)
         buf_text(head, c->exchange.request.accepts == HTTP_GZIP ? "Content-Encoding: gzip\r\n"
                                                                 : "Content-Encoding: deflate\r\n");
@@ -94,62 +103,38 @@ static void head_make(struct connection *c, const struct http_response *response
     }
 }
 
-static bool wants_compressed(const struct connection *c, struct slice body)
+static bool wants_compressed(const struct connection *c, const struct http_response *response)
 {
-    return c->exchange.request.accepts != HTTP_IDENTITY && body.len >= HTTP_COMPRESS_MIN;
+    struct slice body = response->body;
+    return !response->plain && c->exchange.request.accepts != HTTP_IDENTITY &&
+           body.len >= HTTP_COMPRESS_MIN;
 }
 
-static void on_written(uv_write_t *write, int status)
+static void on_written(struct connection *c, int status)
 {
-    struct connection *c = write->handle->data;
     if (c->state != CONNECTION_WRITING)
         return; // closed meanwhile
     c->broken = c->broken || status != 0;
     connection_answered(c);
 }
 
-// Nothing is in libuv's queue when an answer begins, so the socket may be written to directly.
-static int send_short(const struct connection *c, struct slice bytes)
-{
-    uv_os_fd_t fd;
-    int status = uv_fileno((const uv_handle_t *)&c->tcp, &fd);
-    if (status != 0)
-        return status;
-    ssize_t sent = send(fd, bytes.ptr, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return sent >= 0 ? (int)sent : uv_translate_sys_error(errno);
-}
-
 static void send_all(struct connection *c, struct slice head, struct slice body)
 {
-    uv_stream_t *stream = (uv_stream_t *)&c->tcp;
     uv_buf_t parts[2] = {
         uv_buf_init((char *)(uintptr_t)head.ptr, (unsigned)head.len),
         uv_buf_init((char *)(uintptr_t)body.ptr, (unsigned)body.len),
     };
-    unsigned count = body.len > 0 ? 2 : 1;
-    int taken = body.len == 0 ? send_short(c, head) : uv_try_write(stream, parts, count);
-    if (taken < 0 && taken != UV_EAGAIN && taken != UV_EINTR) {
-        c->broken = true;
-        connection_answered(c);
+    switch (wire_send(c, parts, body.len > 0 ? 2 : 1, on_written)) {
+    case HTTP_PIECE_WAITS:
+        connection_enter(c, CONNECTION_WRITING);
         return;
-    }
-    size_t sent = taken < 0 ? 0 : (size_t)taken;
-    if (sent == head.len + body.len) {
-        connection_answered(c);
-        return;
-    }
-    size_t of_head = sent < head.len ? sent : head.len;
-    parts[0].base += of_head;
-    parts[0].len -= of_head;
-    parts[1].base += sent - of_head;
-    parts[1].len -= sent - of_head;
-    unsigned first = parts[0].len == 0 ? 1 : 0;
-    connection_enter(c, CONNECTION_WRITING);
-    c->left = head.len + body.len - sent;
-    if (uv_write(&c->write, stream, parts + first, count - first, on_written) != 0) {
+    case HTTP_PIECE_LOST:
         c->broken = true;
-        connection_answered(c);
+        break;
+    case HTTP_PIECE_TAKEN:
+        break;
     }
+    connection_answered(c);
 }
 
 // Sends the answer; `body` is what is to be sent of it, compressed or not.
@@ -186,7 +171,7 @@ static bool body_work(struct pool_task *task)
 {
     struct connection *c = connection_of_task(task);
     struct slice body = c->response.body;
-    if (wants_compressed(c, body) && c->gzip == NULL)
+    if (wants_compressed(c, &c->response) && c->gzip == NULL)
         c->gzip = http_gzip_new();
     if (c->gzip != NULL &&
         http_gzip_deflate_some(c->gzip, c->exchange.request.accepts, body, &c->compressed_from,
@@ -206,7 +191,8 @@ static void body_worked(struct connection *c)
 
 static bool respond_later(struct connection *c, const struct http_response *response)
 {
-    if (response->body.len <= INLINE_BODY)
+    bool nothing = response->plain && response->checksum.len == 0;
+    if (response->body.len <= INLINE_BODY || nothing)
         return false;
     c->response = *response;
     c->compressed_from = 0;
@@ -236,6 +222,8 @@ void http_respond(struct http_exchange *exchange, const struct http_response *re
     struct connection *c = (struct connection *)exchange;
     ensure(c->state == CONNECTION_HANDLING);
     c->handled = false;
+    if (exchange->taker != NULL)
+        taken_answer(c);
     c->close_after = c->close_after || !exchange->request.keep_alive || c->loop->stopping;
     if (c->broken) {
         connection_answered(c);
@@ -244,7 +232,7 @@ void http_respond(struct http_exchange *exchange, const struct http_response *re
     if (respond_later(c, response))
         return;
     struct slice body = response->body;
-    if (wants_compressed(c, body) &&
+    if (wants_compressed(c, response) &&
         http_gzip_deflate(c->loop->gzip, c->exchange.request.accepts, body, &c->compressed))
         body = body_choose(c, body);
     if (response->checksum.len > 0)
@@ -255,8 +243,7 @@ void http_respond(struct http_exchange *exchange, const struct http_response *re
 void connection_send_continue(struct connection *c)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    uv_buf_t part = uv_buf_init((char *)(uintptr_t)text, sizeof(text) - 1);
     // The last answer has been sent whole, so there is room for this line; a client for whom
     // there is none will send its body after waiting a little, as the standard asks it to.
-    (void)uv_try_write((uv_stream_t *)&c->tcp, &part, 1);
+    wire_say(c, slice_of(text, sizeof(text) - 1));
 }

@@ -1,7 +1,7 @@
 // What texts look like.
 #include "infer/infer_internal.h"
 
-#include "guard/validate.h"
+#include "eval/validate.h"
 #include "value/number.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 // again and again. Maps are objects with a name of their own, or records if their names vary.
 #include "infer/infer_internal.h"
 
-#include "guard/validate.h"
+#include "eval/validate.h"
 
 #include "value/number.h"
 

@@ -161,7 +161,7 @@ static enum read_step read_group(struct get_batch *batch, struct get_group *grou
     while (group->done < group->request->keys.count && !batch->full) {
         struct item_read read;
         size_t i = group->done;
-        if (!engine_get(call_engine(call), NULL, group->keys[i], &read, &call->error))
+        if (!call_get(call, group->table, NULL, group->keys[i], &read))
             return READ_FAILED;
         batch->full = is_full(call, batch->bytes, read.size);
         bool spent = batch->full || work_spend(&call->state->work, read.item.len);
@@ -304,6 +304,14 @@ static bool check_entry(struct api_call *call, const struct write_request *entry
            item_size_check(entry->put_request->item.value, &call->error);
 }
 
+static bool has_key(const struct table *table, struct slice item)
+{
+    for (size_t i = 0; i < table->keys.hash_count + table->keys.range_count; i++)
+        if (value_get(item, table->keys.parts[i].name).len == 0)
+            return false;
+    return true;
+}
+
 // A put whose key does not fit is told so in the words of a Key, unlike PutItem's.
 static bool check_put_key(struct api_call *call, const struct table *table, struct slice item)
 {
@@ -325,6 +333,9 @@ static bool make_action(struct api_call *call, struct table *table,
         action->kind = WRITE_PUT;
         action->flags |= WRITE_BATCH;
         action->item = entry->put_request->item.value;
+        // What is brought back with its key is completed by the writer alone.
+        if (call->state->write->restores && has_key(table, action->item))
+            return write_action_address(action, &call->arena, &call->error);
         return (table->guard != NULL || check_put_key(call, table, action->item)) &&
                call_action_key(call, action);
     }
@@ -373,18 +384,32 @@ static bool make_actions(struct api_call *call, const struct field_map *map, str
     return true;
 }
 
-enum step batch_write_item_start(struct api_call *call, const void *decoded)
+static enum step begin_writes(struct api_call *call, const struct batch_write_item_request *request,
+                              const char *name, bool restores)
 {
-    const struct batch_write_item_request *request = decoded;
     size_t total;
-    if (!check_any(call, &request->request_items, "BatchWriteItem"))
+    if (!check_any(call, &request->request_items, name))
         return STEP_FAILED;
     if (!check_entries(call, &request->request_items, &total))
         return STEP_FAILED;
     struct write_job *job = call_write_job(call, total);
-    if (job == NULL || !make_actions(call, &request->request_items, job))
+    if (job == NULL)
+        return STEP_FAILED;
+    job->restores = restores;
+    if (!make_actions(call, &request->request_items, job))
         return STEP_FAILED;
     return call_submit(call);
+}
+
+enum step batch_write_item_start(struct api_call *call, const void *decoded)
+{
+    return begin_writes(call, decoded, "BatchWriteItem", false);
+}
+
+// None of DynamoDB's: a batch of items as an export has them, which are to be what they were.
+enum step restore_items_start(struct api_call *call, const void *decoded)
+{
+    return begin_writes(call, decoded, "RestoreItems", true);
 }
 
 static void write_entry(struct json_writer *w, const struct write_request *entry)
@@ -433,4 +458,9 @@ void batch_write_item_finish(struct api_call *call, const void *decoded)
     call_write_job_results(&w, call->state->write, request->return_consumed_capacity,
                            request->return_item_collection_metrics, 1);
     json_close_object(&w);
+}
+
+void restore_items_finish(struct api_call *call, const void *decoded)
+{
+    batch_write_item_finish(call, decoded);
 }

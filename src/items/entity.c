@@ -3,9 +3,10 @@
 #include "items/entity.h"
 
 #include "base/log.h"
+#include "call/authorize.h"
 #include "call/insights.h"
+#include "eval/eval.h"
 #include "guard/attach.h"
-#include "guard/eval.h"
 #include "items/page.h"
 #include "items/transact.h"
 #include "requests/shapes.h"
@@ -16,9 +17,13 @@
 
 // ---- Tables ---------------------------------------------------------------------------------
 
-void api_tables(struct api *api, bool (*visit)(void *context, struct slice name), void *context)
+void api_tables(struct api *api, bool of_tenants, bool (*visit)(void *context, struct slice name),
+                void *context)
 {
-    engine_tables(api->shop.engine, slice_of(NULL, 0), visit, context);
+    if (of_tenants)
+        engine_tables_of_tenants(api->shop.engine, slice_of(NULL, 0), visit, context);
+    else
+        engine_tables(api->shop.engine, slice_of(NULL, 0), visit, context);
 }
 
 // ---- The secret -----------------------------------------------------------------------------
@@ -117,21 +122,107 @@ static bool call_begin(struct api_call *call, const char *as)
     if (call->state == NULL)
         return false;
     call->state->operation = &entity_operation;
+    call_identify(call);
     return true;
 }
+
+// ---- May they -----------------------------------------------------------------------------------
+//
+// The data API asks for what its reads and writes are called in DynamoDB. It returns whole items,
+// of which it makes entities.
+
+static bool ask_get(struct api_call *call, struct slice table, const struct slice *key)
+{
+    return call_ask(
+        call, &(struct ask){ASK_DYNAMODB(GetItem), .table = table, .item_count = 1, .items = key});
+}
+
+static bool ask_query(struct api_call *call, const struct entity_read *read)
+{
+    return call_ask(call, &(struct ask){ASK_DYNAMODB(Query), .table = read->table,
+                                        .part = read->index.ptr == NULL ? NULL : "index",
+                                        .part_id = read->index, .range = read->range,
+                                        .compiled = read->filter, .reads = true});
+}
+
+static bool ask_write(struct api_call *call, struct slice table, const struct entity_write *write,
+                      bool enclosed)
+{
+    static const struct {
+        struct slice action;
+        enum policy_action_id id;
+        struct slice returns;
+    } kinds[] = {
+        [ENTITY_PUT] = {ASK_DYNAMODB(PutItem), SLICE_LIT("ALL_NEW")},
+        [ENTITY_DELETE] = {ASK_DYNAMODB(DeleteItem), SLICE_LIT("NONE")},
+        [ENTITY_CHECK] = {ASK_DYNAMODB(ConditionCheckItem), SLICE_LIT("NONE")},
+        [ENTITY_UNDELETE] = {ASK_DYNAMODB(UpdateItem), SLICE_LIT("ALL_NEW")},
+    };
+    bool puts = write->kind == ENTITY_PUT;
+    // The key of a put, where it is given, has to be the item's; an item without one gets it from
+    // the model.
+    const struct slice items[] = {puts ? write->item : write->key};
+    return call_ask(call, &(struct ask){.action = kinds[write->kind].action,
+                                        .id = kinds[write->kind].id,
+                                        .table = table,
+                                        .item_count = 1,
+                                        .items = items,
+                                        .whole = puts,
+                                        .entity = puts ? write->entity : slice_of(NULL, 0),
+                                        .return_values = kinds[write->kind].returns,
+                                        .enclosing = enclosed ? SLICE_LIT("TransactWriteItems")
+                                                              : slice_of(NULL, 0)});
+}
+
+static bool ask_writes(struct api_call *call, struct slice table, size_t count,
+                       const struct entity_write *writes)
+{
+    for (size_t i = 0; call->caller != NULL && i < count; i++) {
+        if (!ask_write(call, table, &writes[i], count > 1))
+            return false;
+    }
+    return true;
+}
+
+bool api_ask(struct api_call *call, struct slice action, struct slice table, struct slice resource)
+{
+    bool may = call->caller == NULL || (call_begin(call, "GetItem") &&
+                                        call_ask(call, &(struct ask){.action = action,
+                                                                     .id = POLICY_ACTION_UNKNOWN,
+                                                                     .table = table,
+                                                                     .resource = resource}));
+    if (!may)
+        call_respond(call);
+    return may;
+}
+
+static bool ask_read(struct api_call *call, struct entity_read *read)
+{
+    return read->begin(read, &call->arena, &call->error) &&
+           (read->key.len > 0 ? ask_get(call, read->table, &read->key) : ask_query(call, read));
+}
+
+bool api_entity_ask(struct api_call *call, struct entity_read *read)
+{
+    bool may = call->caller == NULL || (call_begin(call, "Query") && ask_read(call, read));
+    if (!may)
+        call_respond(call);
+    return may;
+}
+
+// ---- One item -----------------------------------------------------------------------------------
 
 static bool get_item(struct api_call *call, struct slice table_name, struct slice key,
                      struct slice *item)
 {
     struct item_read read;
     struct slice tree_key;
-    if (!call_begin(call, "GetItem"))
+    if (!call_begin(call, "GetItem") || !ask_get(call, table_name, &key))
         return false;
     struct table *table = call_table(call, table_name);
     call->state->subject = key;
     if (table == NULL || !call_key(call, table, key, &tree_key) ||
-        !throttle_admit_read(call, table, NULL) ||
-        !engine_get(call_engine(call), NULL, tree_key, &read, &call->error))
+        !throttle_admit_read(call, table, NULL) || !call_get(call, table, NULL, tree_key, &read))
         return false;
     bool there = read.item.len > 0;
     struct slice copy = there ? arena_copy(&call->arena, read.item) : VALUE_NONE;
@@ -202,7 +293,7 @@ static enum step read_single(struct api_call *call)
     call->state->subject = read->key;
     if (single->table == NULL || !call_key(call, single->table, read->key, &tree_key) ||
         !throttle_admit_read(call, single->table, NULL) ||
-        !engine_get(call_engine(call), NULL, tree_key, &single->found, &call->error))
+        !call_get(call, single->table, read->snapshot, tree_key, &single->found))
         return STEP_FAILED;
     call->state->own = single;
     call->state->drop = drop_single;
@@ -236,6 +327,7 @@ static enum step read_page(struct api_call *call)
         .call = call,
         .page = {.query = true,
                  .consistent = read->consistent,
+                 .snapshot = read->snapshot,
                  .reverse = read->reverse,
                  .limit = read->limit,
                  .filter = read->filter,
@@ -253,7 +345,7 @@ enum step entity_read_start(struct api_call *call)
     call->state->request = read; // nothing is to be decoded any more
     read->count = 0;
     read->last = VALUE_NONE;
-    if (!read->begin(read, &call->arena, &call->error))
+    if (!ask_read(call, read))
         return STEP_FAILED;
     return read->key.len > 0 ? read_single(call) : read_page(call);
 }
@@ -270,6 +362,18 @@ static struct expr_node *is_typed(struct expr_builder *b, const struct entity_wr
                      expr_test(b, OP_EQ, expr_name(b, write->type_name), expr_value(b, type)));
 }
 
+// The attribute that says when an item was deleted is there, and not null; or not.
+static struct expr_node *is_deleted(struct expr_builder *b, const struct entity_write *write,
+                                    bool deleted)
+{
+    static const uint8_t null = VALUE_TAG_NULL;
+    struct expr_node *there =
+        expr_test(b, deleted ? OP_EXISTS : OP_MISSING, expr_name(b, write->softdelete), NULL);
+    return expr_join(b, deleted ? OP_AND : OP_OR, there,
+                     expr_test(b, deleted ? OP_NE : OP_EQ, expr_name(b, write->softdelete),
+                               expr_value(b, slice_of(&null, 1))));
+}
+
 // What the write needs to be there, or not to be.
 static bool make_condition(struct api_call *call, const struct entity_write *write,
                            struct write_action *action)
@@ -280,8 +384,13 @@ static bool make_condition(struct api_call *call, const struct entity_write *wri
     struct expr_node *key = expr_name(&b, action->table->keys.parts[0].name);
     struct expr_node *need =
         expr_test(&b, write->need == ENTITY_ABSENT ? OP_MISSING : OP_EXISTS, key, NULL);
-    if (write->need == ENTITY_PRESENT && write->type_name.len > 0)
+    if (write->need != ENTITY_ABSENT && write->type_name.len > 0)
         need = expr_join(&b, OP_AND, need, is_typed(&b, write));
+    if (write->softdelete.len > 0) {
+        bool absent = write->need == ENTITY_ABSENT;
+        need = expr_join(&b, absent ? OP_OR : OP_AND, need,
+                         is_deleted(&b, write, write->need != ENTITY_PRESENT));
+    }
     action->condition = expr_build_condition(&b, need, EXPR_CONDITION);
     return action->condition != NULL;
 }
@@ -295,7 +404,7 @@ static bool check_key(struct api_call *call, const struct entity_write *write,
     struct slice wanted;
     if (write->kind != ENTITY_PUT || write->key.len == 0)
         return true;
-    return call_key(call, action->table, write->key, &wanted) &&
+    return table_tree_key(action->table, write->key, &call->arena, &wanted, &call->error) &&
            (slice_equal(wanted, action->key) ||
             error_validation(&call->error, "The attributes of the item give another key than the "
                                            "one it is addressed by; a key cannot change"));
@@ -311,21 +420,44 @@ static bool address_item(struct api_call *call, const struct entity_write *write
            call_guard_over(call);
 }
 
+// Takes the mark of a deleted item away.
+static bool make_undelete(struct api_call *call, const struct entity_write *write,
+                          struct write_action *action)
+{
+    static const uint8_t null = VALUE_TAG_NULL;
+    struct expr_builder b = {.arena = &call->arena, .error = &call->error};
+    struct path_step *step = call_alloc(call, 1, sizeof(*step));
+    if (write->kind != ENTITY_UNDELETE)
+        return true;
+    if (step == NULL)
+        return false;
+    step->name = write->softdelete;
+    struct expr_change change = {.action = write->nullable ? ACTION_SET : ACTION_REMOVE,
+                                 .path = {step, 1},
+                                 .value =
+                                     write->nullable ? expr_value(&b, slice_of(&null, 1)) : NULL};
+    action->update = expr_build_update(&b, 1, &change);
+    return action->update != NULL;
+}
+
 static bool make_action(struct api_call *call, const struct entity_write *write,
                         struct write_action *action)
 {
-    static const enum write_kind kinds[] = {
-        [ENTITY_PUT] = WRITE_PUT, [ENTITY_DELETE] = WRITE_DELETE, [ENTITY_CHECK] = WRITE_CHECK};
+    static const enum write_kind kinds[] = {[ENTITY_PUT] = WRITE_PUT,
+                                            [ENTITY_DELETE] = WRITE_DELETE,
+                                            [ENTITY_CHECK] = WRITE_CHECK,
+                                            [ENTITY_UNDELETE] = WRITE_UPDATE};
     action->kind = kinds[write->kind];
     action->item = write->kind == ENTITY_PUT ? write->item : write->key;
     action->flags |= WRITE_OLD | WRITE_OLD_ON_FAILURE;
-    if (write->kind == ENTITY_PUT)
+    if (write->kind == ENTITY_PUT || write->kind == ENTITY_UNDELETE)
         action->flags |= WRITE_NEW;
     action->if_match = write->if_match;
     if (write->kind == ENTITY_PUT && !item_size_check(write->item, &call->error))
         return false;
-    return address_item(call, write, action) && call_action_key(call, action) &&
-           check_key(call, write, action) && make_condition(call, write, action);
+    return call_complete_tenant(call, action) && address_item(call, write, action) &&
+           call_action_key(call, action) && check_key(call, write, action) &&
+           make_condition(call, write, action) && make_undelete(call, write, action);
 }
 
 // What is wrong with one of several writes is a reason to cancel all.
@@ -359,6 +491,7 @@ static void take_results(struct api_call *call)
         write->failure_text = action->out.failure_text;
         write->failure_details = action->out.failure_details;
         write->warnings = action->out.warnings;
+        write->repeated = action->out.repeated;
     }
     if (own->count == 1 && call->error.code != ERR_NONE) {
         own->writes[0].failure = call->error.code;
@@ -382,9 +515,10 @@ void api_entity_results(struct api_call *call)
 static bool start_writes(struct api_call *call, struct slice table_name, size_t count,
                          struct entity_write *writes, bool at_once)
 {
-    const char *as = count > 1                         ? "TransactWriteItems"
-                     : writes[0].kind == ENTITY_DELETE ? "DeleteItem"
-                                                       : "PutItem";
+    const char *as = count > 1                           ? "TransactWriteItems"
+                     : writes[0].kind == ENTITY_DELETE   ? "DeleteItem"
+                     : writes[0].kind == ENTITY_UNDELETE ? "UpdateItem"
+                                                         : "PutItem";
     if (!call_begin(call, as))
         return false;
     struct entity_state *own = call_alloc(call, 1, sizeof(*own));
@@ -395,6 +529,8 @@ static bool start_writes(struct api_call *call, struct slice table_name, size_t 
     call->state->own = own;
     call->state->at_once = at_once;
     job->transaction = count > 1;
+    if (!ask_writes(call, table_name, count, writes))
+        return false;
     struct table *table = call_table(call, table_name);
     return table != NULL && make_actions(call, table, count, writes, job) &&
            call_submit(call) == STEP_PENDING;
@@ -416,6 +552,7 @@ bool api_entity_write(struct api_call *call, struct slice table, size_t count,
 #define page_answer_members(X, T)                                                                  \
     X(T, OPTIONAL, items, "Items", LIST(ITEM))                                                     \
     X(T, OPTIONAL, item, "Item", ITEM)                                                             \
+    X(T, OPTIONAL, counted, "Count", LONG)                                                         \
     X(T, OPTIONAL, last, "LastEvaluatedKey", ITEM)                                                 \
     X(T, OPTIONAL, capacity, "ConsumedCapacity", STRUCT(page_capacity))
 #define PAGE_STRUCTS(X)                                                                            \
@@ -442,6 +579,7 @@ bool api_page_decode(struct slice response, struct arena *arena, struct api_page
     *out = (struct api_page){
         .count = count,
         .items = items,
+        .counted = (uint64_t)answer.counted.value,
         .last = answer.last.value,
         .read_units = answer.capacity == NULL ? -1 : answer.capacity->units.value,
     };

@@ -10,13 +10,20 @@
 #include "expr/expr.h"
 #include "model/model.h"
 
-// Calls back with the name of each table, in order, until `visit` returns false.
-void api_tables(struct api *api, bool (*visit)(void *context, struct slice name), void *context);
+// Calls back with the name of each table, or of each that is divided among tenants, in order, until
+// `visit` returns false.
+void api_tables(struct api *api, bool of_tenants, bool (*visit)(void *context, struct slice name),
+                void *context);
 
 // A secret of this database, the same as long as it lives; made when it is first asked for. Waits
 // for the writer. If it cannot be kept, it is one of this process alone.
 enum { API_SECRET = 32 };
 void api_secret(struct api *api, uint8_t out[API_SECRET]);
+
+// Whether the caller of the call may do this, with a table or, if that is empty, with a resource;
+// for what is no operation. If not, the response is the error document.
+MUST_CHECK bool api_ask(struct api_call *call, struct slice action, struct slice table,
+                        struct slice resource);
 
 // Reads an item by its key, which is an item with the key attributes. The response is ready when
 // this returns; *item is in the call's arena, VALUE_NONE if there is none or the call failed.
@@ -32,9 +39,10 @@ struct entity_read {
     struct slice key;   // GetItem
     bool reverse;
     bool consistent;
-    uint64_t limit;     // items to evaluate; 0 for no limit
-    struct slice after; // where the last page ended, as an item; or VALUE_NONE
-    void *context;      // the owner's
+    uint64_t limit;                  // items to evaluate; 0 for no limit
+    struct slice after;              // where the last page ended, as an item; or VALUE_NONE
+    struct store_snapshot *snapshot; // the owner's, to read several pages of; or NULL
+    void *context;                   // the owner's
     // When the reading begins: makes range and filter of a Query, which live in the call's arena.
     // What had to wait for the disk begins again, in the pool: items that were handed over before
     // are then to be forgotten.
@@ -50,8 +58,14 @@ struct entity_read {
     struct slice last; // where the page ended, as an item; or VALUE_NONE
 };
 
-enum entity_kind { ENTITY_PUT, ENTITY_DELETE, ENTITY_CHECK };
-enum entity_need { ENTITY_ANY, ENTITY_ABSENT, ENTITY_PRESENT };
+// Whether the caller of the call may read so, without reading: `begin` is called for that. If not,
+// the response is the error document.
+MUST_CHECK bool api_entity_ask(struct api_call *call, struct entity_read *read);
+
+// UNDELETE: an item that is deleted softly is there again.
+enum entity_kind { ENTITY_PUT, ENTITY_DELETE, ENTITY_CHECK, ENTITY_UNDELETE };
+// One that is deleted softly is absent.
+enum entity_need { ENTITY_ANY, ENTITY_ABSENT, ENTITY_PRESENT, ENTITY_DELETED };
 
 struct entity_write {
     // In; borrowed until the response is ready.
@@ -62,7 +76,9 @@ struct entity_write {
     enum entity_need need;
     struct slice type_name; // with PRESENT: the item's type attribute, if it has one, must be that;
     struct slice type_value;
-    struct slice if_match; // empty, or the digest of the item that is there (value/digest.h)
+    struct slice softdelete; // the attribute that says that an item is deleted, or empty
+    bool nullable;           // UNDELETE: it becomes null; else it goes
+    struct slice if_match;   // empty, or the digest of the item that is there (value/digest.h)
 
     // Out, until the call's reset.
     struct slice before; // also if it failed because of what is there
@@ -71,6 +87,7 @@ struct entity_write {
     const char *failure_text;
     const void *failure_details; // model_violations, or NULL
     struct slice warnings;       // of the guard
+    bool repeated;               // it was done before, and not again
 };
 
 // One write, or several all or nothing. True: the response is ready. False: wait for `done`, then
@@ -85,6 +102,7 @@ void api_entity_results(struct api_call *call);
 struct api_page {
     size_t count;
     const struct slice *items; // in the arena
+    uint64_t counted;          // what it says that there are, for who asked only for that
     struct slice last;         // LastEvaluatedKey as an item, or VALUE_NONE
     double read_units;         // ConsumedCapacity, or -1 if it was not asked for
 };

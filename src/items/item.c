@@ -431,7 +431,7 @@ enum step get_item_start(struct api_call *call, const void *decoded)
         !params_check_keys(&call->error, get.table,
                            (struct expressions){.projection = get.projection}) ||
         !throttle_admit_read(call, get.table, NULL) ||
-        !engine_get(call_engine(call), NULL, key, &get.read, &call->error))
+        !call_get(call, get.table, NULL, key, &get.read))
         return STEP_FAILED;
     return get.read.item.len <= call->state->work ? answer_get(call, &get)
                                                   : answer_get_later(call, &get);

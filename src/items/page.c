@@ -39,6 +39,7 @@ bool page_find_target(struct page_call *p, struct slice table_name, struct slice
 {
     struct error *error = &p->call->error;
     p->page.table = call_table(p->call, table_name);
+    p->page.reader = call_reader(p->call);
     if (p->page.table == NULL)
         return false;
     if (index_name.ptr == NULL)
@@ -518,11 +519,14 @@ bool page_open_query(struct page_call *p, const struct expr_key *key, struct sli
                      struct slice index_name)
 {
     struct error *error = &p->call->error;
-    return page_find_target(p, table_name, index_name) &&
-           expr_key_resolve(key, target_keys(p), &p->page.range, error) && check_start(p) &&
-           page_check_keys(p) && expr_key_check_empty(key, target_keys(p), index_name, error) &&
-           check_filter(p) && page_check_filter_projected(p) && check_all_attributes(p) &&
-           set_start(p) && check_select(p, index_name) && page_check_projected(p);
+    if (!page_find_target(p, table_name, index_name) ||
+        !expr_key_resolve(key, target_keys(p), &p->page.range, error))
+        return false;
+    call_note_partition(p->call, p->page.table->name, target_keys(p), p->page.range.hash);
+    return check_start(p) && page_check_keys(p) &&
+           expr_key_check_empty(key, target_keys(p), index_name, error) && check_filter(p) &&
+           page_check_filter_projected(p) && check_all_attributes(p) && set_start(p) &&
+           check_select(p, index_name) && page_check_projected(p);
 }
 
 enum step query_start(struct api_call *call, const void *decoded)

@@ -2,6 +2,8 @@
 // over its table, and turn the plan into what the item operations execute, too.
 #include "items/partiql.h"
 
+#include "call/authorize.h"
+
 // ---- Statements ---------------------------------------------------------------------------------
 
 bool statement_parse(struct api_call *call, struct call_statement *statement)
@@ -15,8 +17,9 @@ bool statement_parse(struct api_call *call, struct call_statement *statement)
     if (statement->parsed == NULL)
         return false;
     // No statement can name the tables that are the api's own.
-    return !table_name_hidden(statement->parsed->table) ||
-           error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    if (table_name_hidden(statement->parsed->table))
+        return error_set(&call->error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
+    return call->caller == NULL || call_ask_statement(call, statement->parsed);
 }
 
 bool statement_target(struct page_call *p, const struct partiql_statement *parsed)

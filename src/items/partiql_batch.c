@@ -80,6 +80,7 @@ static const char *error_name(enum error_code code)
         enum error_code code;
         const char *name;
     } rows[] = {
+        {ERR_ACCESS_DENIED, "AccessDenied"},
         {ERR_CONDITIONAL_CHECK_FAILED, "ConditionalCheckFailed"},
         {ERR_DUPLICATE_ITEM, "DuplicateItem"},
         {ERR_COLLECTION_SIZE, "ItemCollectionSizeLimitExceeded"},
@@ -156,12 +157,13 @@ static void write_capacities(struct batch_call *batch, struct json_writer *w)
         bool seen = first->failure != ERR_NONE;
         for (size_t k = 0; !seen && k < batch->count; k++) {
             const struct call_statement *statement = &batch->statements[k];
-            if (!was_tried(statement) || statement->table->tree != first->table->tree)
+            if (!was_tried(statement))
                 continue;
-            seen = k < i && statement->failure == ERR_NONE;
+            bool own = statement->table->tree == first->table->tree;
+            seen = own && k < i && statement->failure == ERR_NONE;
             if (statement->action != NULL)
                 capacity_add_write(&capacity, statement->action, 1);
-            else
+            else if (own)
                 capacity.read += read_units(statement);
         }
         if (seen)
@@ -207,7 +209,7 @@ static bool read_one(struct batch_call *batch, struct call_statement *statement)
     struct api_call *call = batch->call;
     call->state->subject = statement->plan.key;
     if (!throttle_admit_read(call, statement->table, NULL) ||
-        !engine_get(call_engine(call), NULL, statement->key, &statement->read, &call->error))
+        !call_get(call, statement->table, NULL, statement->key, &statement->read))
         return false;
     usage_read(call, statement->table, NULL, read_units(statement), statement->read.item.len > 0);
     insights_read(call, statement->table, NULL, statement->plan.key);

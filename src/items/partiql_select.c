@@ -208,6 +208,10 @@ enum step statement_select(struct api_call *call, const struct execute_statement
                       &call->error))
         return STEP_FAILED;
     page->query = statement->plan.range_count > 0;
+    for (size_t i = 0; i < statement->plan.range_count; i++)
+        call_note_partition(call, page->table->name,
+                            page->index != NULL ? &page->index->keys : &page->table->keys,
+                            statement->plan.ranges[i].hash);
     page->reverse = statement->plan.reverse;
     page->filter = statement->plan.filter;
     s->p.projection = statement->plan.projection;

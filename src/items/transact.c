@@ -26,11 +26,10 @@ static void write_job_capacity(struct json_writer *w, const struct write_job *jo
             continue;
         struct capacity capacity = {.table = job->actions[i].table,
                                     .transaction = job->transaction};
-        for (size_t k = i; k < job->count; k++) {
-            if (job->actions[k].table->tree != capacity.table->tree)
-                continue;
+        for (size_t k = 0; k < job->count; k++) {
+            bool own = job->actions[k].table->tree == capacity.table->tree;
             if (job->repeated)
-                capacity.read += factor * job->actions[k].out.cost.table;
+                capacity.read += own ? factor * job->actions[k].out.cost.table : 0;
             else
                 capacity_add_write(&capacity, &job->actions[k], factor);
         }

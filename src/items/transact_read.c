@@ -101,7 +101,7 @@ static enum step read_items(struct api_call *call)
     struct read_all *all = call->state->own;
     while (all->done < all->count) {
         struct transact_read *read = &all->reads[all->done];
-        if (!engine_get(call_engine(call), all->snapshot, read->key, &read->read, &call->error))
+        if (!call_get(call, read->table, all->snapshot, read->key, &read->read))
             return STEP_FAILED;
         all->done++;
         all->total += read->read.size;

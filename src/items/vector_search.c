@@ -119,6 +119,7 @@ static bool find_index(struct api_call *call, const struct search_vectors_reques
                        struct vector_search *search)
 {
     search->table = call_table(call, request->table_name);
+    search->reader = call_reader(call);
     if (search->table == NULL)
         return false;
     const struct vector_index *index = table_vector(search->table, request->index_name);

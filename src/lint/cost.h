@@ -43,6 +43,23 @@ size_t cost_attribute_moves(const struct model_entity *entity,
 uint64_t cost_attribute_change(const struct cost_write *cost,
                                const struct model_attribute *attribute);
 
+// What one rule adds to a write of an entity.
+struct cost_rule {
+    const char *what;                        // "emit", "count", "reference", …
+    const struct model_entity *entity;       // whose items are written, or read
+    const struct model_attribute *attribute; // that counts, or NULL
+    uint64_t times;                          // items
+    size_t size;                             // of each
+    uint64_t writes;                         // units of all, with their index entries
+    uint64_t reads;
+};
+enum { COST_RULES_MAX = 64 }; // further ones are not told
+struct cost_rules {
+    size_t count;
+    struct cost_rule list[COST_RULES_MAX];
+};
+void cost_entity_rules(const struct model_entity *entity, struct cost_rules *out);
+
 struct cost_read {
     size_t item_size; // as read, of the average entity in the pattern
     uint64_t items;   // of a page: the pattern's limit, or what fits

@@ -35,6 +35,27 @@ static void show_moves(const struct cost_write *cost, struct buf *out)
     }
 }
 
+// What rules add to a write.
+static void show_rules(const struct model_entity *entity, struct buf *out)
+{
+    struct cost_rules rules;
+    cost_entity_rules(entity, &rules);
+    for (size_t i = 0; i < rules.count; i++) {
+        const struct cost_rule *rule = &rules.list[i];
+        buf_printf(out, "      %s: %llu %s unit%s, for ", rule->what,
+                   (unsigned long long)(rule->writes + rule->reads),
+                   rule->reads > 0 ? "read" : "write", rule->writes + rule->reads == 1 ? "" : "s");
+        if (rule->times == 1)
+            buf_printf(out, "%.*s%s%.*s", SLICE_FMT(rule->entity->name),
+                       rule->attribute == NULL ? "" : ".",
+                       SLICE_FMT(rule->attribute == NULL ? SLICE_LIT("") : rule->attribute->name));
+        else
+            buf_printf(out, "about %llu %.*s items", (unsigned long long)rule->times,
+                       SLICE_FMT(rule->entity->name));
+        buf_printf(out, " (~%zu bytes)\n", rule->size);
+    }
+}
+
 static void show_write(const struct model_entity *entity, const struct evidence *evidence,
                        struct buf *out)
 {
@@ -50,6 +71,7 @@ static void show_write(const struct model_entity *entity, const struct evidence 
                    (unsigned long long)cost.indexes[i].units);
     buf_byte(out, '\n');
     show_moves(&cost, out);
+    show_rules(entity, out);
 }
 
 static void read_cost(const struct model_access *access, const struct evidence *evidence,
@@ -96,7 +118,7 @@ void cost_show(const struct model_table *table, const struct evidence *evidence,
     buf_text(out,
              "  new: an item that was not there. change: of attributes outside of keys. worst: a\n"
              "  change that moves all index entries it can. ~ is an estimate by the types; a page\n"
-             "  is the pattern's limit, or 1 MB.\n");
+             "  is the pattern's limit, or 1 MB. What rules cost comes on top of a write.\n");
 }
 
 // ---- JSON ----------------------------------------------------------------------------------
@@ -104,6 +126,27 @@ void cost_show(const struct model_table *table, const struct evidence *evidence,
 static void number(struct json_writer *w, const char *name, uint64_t value)
 {
     json_put_integer(w, name, (int64_t)value);
+}
+
+static void rules_json(struct json_writer *w, const struct model_entity *entity)
+{
+    struct cost_rules rules;
+    cost_entity_rules(entity, &rules);
+    json_put_array(w, "rules");
+    for (size_t i = 0; i < rules.count; i++) {
+        const struct cost_rule *rule = &rules.list[i];
+        json_open_object(w);
+        json_put_text(w, "rule", rule->what);
+        json_put_string(w, "entity", rule->entity->name);
+        if (rule->attribute != NULL)
+            json_put_string(w, "attribute", rule->attribute->name);
+        number(w, "items", rule->times);
+        number(w, "bytes", rule->size);
+        number(w, "writes", rule->writes);
+        number(w, "reads", rule->reads);
+        json_close_object(w);
+    }
+    json_close_array(w);
 }
 
 static void write_json(struct json_writer *w, const struct model_entity *entity,
@@ -125,6 +168,7 @@ static void write_json(struct json_writer *w, const struct model_entity *entity,
         json_i64(w, (int64_t)cost.indexes[i].units);
     }
     json_close_object(w);
+    rules_json(w, entity);
     json_close_object(w);
 }
 

@@ -3,6 +3,7 @@
 // everything else about it is in its row, too, from which --rules and docs/LINT.md are written.
 #include "lint/lint_internal.h"
 
+#include "model/rules.h"
 #include "json/writer.h"
 
 #include <stdarg.h>
@@ -118,6 +119,96 @@ static const struct lint_rule rules[] = {
     {"L035", "blind-filter", SEVERITY_WARNING, "a filter looks at an attribute that its index does not have",
      "An index shows a filter only what it projects; what is missing there is missing for every item. The pattern then finds nothing, or all, whatever the items hold.",
      "Project the attribute, or put it into the key of the index.", .access = lint_blind_filter},
+    {"L036", "hot-counter", SEVERITY_WARNING, "all writes of an entity are counted in one item, or in a few",
+     "A count is kept in the write's own transaction, so that each write also writes the item that counts. If that is one item for the whole table, it is the partition in which all writes meet.",
+     "Count in an item that many share among them: per owner, per day, per shard.", .attribute = lint_hot_counter},
+    {"L037", "counted-key", SEVERITY_WARNING, "a counted attribute is part of the key of an index",
+     "Each item that comes or goes changes the count, and so moves the entry: two writes in the index for each write elsewhere. A busy counter moves its entry hundreds of times a second.",
+     "Leave the count out of keys, and sort a short list in the application.", .attribute = lint_counted_key},
+    {"L038", "unread-events", SEVERITY_WARNING, "events are emitted, and nothing reads them",
+     "Each change pays for an event item. Without a publisher or a stream nobody hears of it.",
+     "Write `publish OUTBOX to …`, or give the table a stream.", .entity = lint_unread_events},
+    {"L039", "growing-events", SEVERITY_WARNING, "nothing removes the events that are emitted",
+     "There is an event for each change of each item, delivered or not. Without an end the outbox becomes the largest part of the table.",
+     "Write `retain OUTBOX for 30d then delete`, or give it a time to live.", .entity = lint_growing_events},
+    {"L040", "dangling-reference", SEVERITY_NOTE, "a reference says nothing of deletes",
+     "What is referred to has to be there when an item is written, and can be deleted afterwards. Readers then find references to nothing.",
+     "Write `on delete reject`, `cascade` or `clear` behind it.", .entity = lint_dangling_reference},
+    {"L041", "wide-cascade", SEVERITY_NOTE, "a delete takes along any number of other items",
+     "All of them change in one transaction, which has a limit. Beyond it the delete is refused, and the others have to be deleted first.",
+     "Use `on delete reject` where there can be thousands, and delete them in pages.", .entity = lint_wide_cascade},
+    {"L042", "short-retain", SEVERITY_NOTE, "items are to be removed within a day",
+     "A sweep walks over the whole table, once an hour if nothing else is said, so that items stay longer than the rule says. Expiry by a time to live is exact to seconds.",
+     "Give the table a `ttl`, and the entity its attribute: `expiresAt epoch = createdAt + 1h`.", .entity = lint_short_retain},
+    {"L043", "kept-and-removed", SEVERITY_NOTE, "an append-only entity is deleted after a while",
+     "`append only` promises that nothing goes; the retention rule removes it without a copy.",
+     "Write `then archive`.", .entity = lint_kept_and_removed},
+    {"L044", "tenant-invisible", SEVERITY_WARNING, "nothing in an entity's key says whose it is",
+     "A request that is bound to a tenant sees and writes only the tenant's items. An entity whose partition key does not say whose it is belongs to nobody.",
+     "Put the tenant's attribute into its partition key, or write `shared` in it.", .entity = lint_tenant_invisible},
+    {"L045", "shared-partition", SEVERITY_NOTE, "tenants share the partitions of an index",
+     "A tenant that writes much makes the partition hot for all, and each query reads past the items of the others.",
+     "Put the tenant's attribute into the partition key.", .key = lint_shared_partition},
+    {"L046", "deleted-entries", SEVERITY_NOTE, "items that are deleted softly stay in an index",
+     "They are stored and written there, and queries read past them. Patterns do not show them, but pay for them.",
+     "Make the entry conditional: `GSI1 = … when deleted_at missing`.", .entity = lint_deleted_entries},
+    {"L047", "loose-moves", SEVERITY_WARNING, "no transition names a value, or leads to it",
+     "An item cannot come to have such a value, or can never leave it. Often a step was forgotten, or a value is no longer used.",
+     "Add the step, or take the value out of the type.", .entity = lint_loose_moves},
+    {"L048", "impossible-check", SEVERITY_WARNING, "no value that the types allow passes a check",
+     "Each write of the entity is refused, whatever it says.",
+     "Mend the check, or the range of the type.", .entity = lint_impossible_check},
+    {"L049", "unmarked-events", SEVERITY_NOTE, "published events do not tell whether they were delivered",
+     "The publisher knows its position; whoever looks at the items does not. A mark makes the undelivered ones a query.",
+     "Write `mark status = \"published\"` in the publish rule.", .entity = lint_unmarked_events},
+    {"L050", "endless-quota", SEVERITY_NOTE, "a quota is never reset",
+     "What is counted only grows, so that the limit is one of a lifetime.",
+     "Write `per month resets ATTRIBUTE`, if a period is meant.", .entity = lint_endless_quota},
+    {"L051", "shared-object", SEVERITY_WARNING, "two items, or two rules, can have the same object",
+     "An upload for one replaces the file of the other, and deleting one can delete the file of both. Whoever may read one item gets a link to the other's file.",
+     "Put all attributes of the item's key into the path, or an id that is drawn by uuid() or ulid().", .object = lint_shared_object},
+    {"L052", "moving-object", SEVERITY_WARNING, "something that changes is in the path of an object",
+     "The file stays where it was uploaded. Once the value is another, links lead to nothing, and deleting the item leaves the file behind.",
+     "Take it out of the path, or mark it immutable if it never changes.", .object = lint_moving_object},
+    {"L053", "object-not-immutable", SEVERITY_NOTE, "an attribute in the path of an object is not marked immutable",
+     "Nothing keeps it from being changed, and then the file is not found any more: it stays where it was uploaded.",
+     "Add `immutable`.", .object = lint_object_not_immutable},
+    {"L054", "left-objects", SEVERITY_NOTE, "items are removed by a rule, and their objects stay",
+     "What nothing refers to any more is still stored and paid for.",
+     "Write `on delete delete` in the rule of the object, or give the bucket a lifecycle.", .object = lint_left_objects},
+    {"L055", "open-upload", SEVERITY_NOTE, "an object of any type or size can be uploaded",
+     "A link for an upload goes to browsers. Without limits it takes a page with scripts, or whatever fits on the disk.",
+     "Write `type \"image/jpeg\"` and `at most 10MB` in the rule.", .object = lint_open_upload},
+    {"L056", "moving-row", SEVERITY_NOTE, "the key of a projected row can change",
+     "A row whose key changes is deleted, and another one is inserted: what refers to it in SQL refers to nothing, or goes along.",
+     "Use the attributes of the item's key, or mark the attribute immutable.", .project = lint_moving_row},
+    {"L057", "unindexed-column", SEVERITY_NOTE, "no index of a projected table begins with what a pattern asks for",
+     "What is a Query here is a scan of the whole table there. A mapping that lists columns has only the indexes that it lists.",
+     "Add `index (…)` with the columns of the pattern, those that are compared by = first.", .project = lint_unindexed_column},
+    {"L058", "deleted-rows", SEVERITY_WARNING, "projected rows do not tell that their item is deleted",
+     "An item that is deleted softly keeps its row. Without the attribute that says so, SQL counts and shows it like any other.",
+     "Add the attribute as a column, and a view that leaves such rows out.", .project = lint_deleted_rows},
+    {"L059", "open-rows", SEVERITY_WARNING, "projected rows of all tenants are open to every role",
+     "Row-level security needs a column that says whose a row is. A table without one shows every tenant's rows to whoever may read it.",
+     "Add the tenant's attribute as a column, or `tenant via COLUMN to ENTITY`; `tenant` in the braces closes all other tables.", .project = lint_open_rows},
+    {"L060", "secret-in-address", SEVERITY_WARNING, "the address of a database has a password in it",
+     "A model is stored, shown and committed, and so is the password.",
+     "Write `password env \"DOLMEN_…\"` or `password file \"…\"` in the rule.", .project = lint_secret_in_address},
+    {"L061", "unstreamed-projection", SEVERITY_WARNING, "a projection without an address is of a table without a stream",
+     "Without `into`, rows are kept in step from outside, by `dolmen project`, which reads the stream of the table with the images before and after each change.",
+     "Write `stream new_and_old_images` in the table, or `into \"postgresql://…\"` in the rule.", .project = lint_unstreamed_projection},
+    {"L062", "write-only", SEVERITY_WARNING, "policies let nobody read an entity",
+     "An entity with an `allow` is closed. Without one that lets somebody read, its items are as if they were not there, so that they cannot be updated or deleted either.",
+     "Add `allow read ENTITY to …`, unless it is a box that is only filled.", .entity = lint_write_only},
+    {"L063", "unreadable-pattern", SEVERITY_WARNING, "policies let nobody read what a pattern returns",
+     "The pattern answers with nothing to everyone whom policies bind.",
+     "Add `allow read ENTITY to …`, or drop the pattern.", .access = lint_unreadable_pattern},
+    {"L064", "self-promotion", SEVERITY_WARNING, "whoever may update an item can change what policies ask of it",
+     "A policy asks for the value of an attribute, and another one lets callers update the item without a say in it: they write the value that gives them more.",
+     "Protect it with `deny update of ATTRIBUTE of ENTITY unless …`, or make it immutable.", .entity = lint_self_promotion},
+    {"L065", "lonely-tag", SEVERITY_NOTE, "a tag of the caller is asked for once, and is spelt almost like another",
+     "A tag that the caller does not have meets no test. A misspelt one allows nothing, to nobody, without an error.",
+     "Mend the name, or leave it if both tags exist.", .entity = lint_lonely_tag},
 };
 // clang-format on
 
@@ -281,6 +372,15 @@ static void judge_table(struct lint *lint, const struct lint_rule *rule,
         judge_entity(lint, rule, &table->entities[i]);
 }
 
+static void judge_rules(struct lint *lint, const struct lint_rule *rule)
+{
+    const struct model_rules *rules_of = lint->model->rules_of;
+    for (size_t i = 0; rule->object != NULL && i < rules_of->object_count; i++)
+        rule->object(lint, &rules_of->objects[i]);
+    for (size_t i = 0; rule->project != NULL && i < rules_of->project_count; i++)
+        rule->project(lint, &rules_of->projects[i]);
+}
+
 bool lint_run(const struct model *model, struct arena *arena, struct lint *out)
 {
     *out = (struct lint){.model = model, .arena = arena};
@@ -288,6 +388,7 @@ bool lint_run(const struct model *model, struct arena *arena, struct lint *out)
         out->rule = &rules[i];
         for (size_t t = 0; t < model->table_count; t++)
             judge_table(out, &rules[i], &model->tables[t]);
+        judge_rules(out, &rules[i]);
     }
     if (out->count > 0)
         qsort(out->findings, out->count, sizeof(*out->findings), compare_findings);

@@ -6,6 +6,8 @@
 #include "model/model.h"
 
 struct lint;
+struct model_object;
+struct model_project;
 struct lint_key; // an entity's key in the table or in an index: lint_internal.h
 
 typedef void lint_judge_table(struct lint *lint, const struct model_table *table);
@@ -16,6 +18,8 @@ typedef void lint_judge_attribute(struct lint *lint, const struct model_entity *
                                   const struct model_attribute *attribute);
 typedef void lint_judge_access(struct lint *lint, const struct model_access *access);
 typedef void lint_judge_key(struct lint *lint, const struct lint_key *key);
+typedef void lint_judge_object(struct lint *lint, const struct model_object *object);
+typedef void lint_judge_project(struct lint *lint, const struct model_project *project);
 typedef void lint_judge_part(struct lint *lint, const struct lint_key *key,
                              const struct model_key_part *part);
 
@@ -36,6 +40,8 @@ struct lint_rule {
     lint_judge_key *key;     // keys of the table and of all indexes
     lint_judge_key *primary; // keys of the table only
     lint_judge_part *part;   // a part that has a template
+    lint_judge_object *object;
+    lint_judge_project *project;
 };
 
 struct lint_finding {

@@ -2,6 +2,8 @@
 #include "guard/projected.h"
 #include "lint/lint_internal.h"
 
+#include "model/rules.h"
+
 static const struct key_schema *schema_of(const struct model_access *access)
 {
     return access->index == NULL ? &access->table->keys : &access->index->keys;
@@ -293,12 +295,31 @@ static const char *one_help(struct lint *lint, const struct model_access *access
         fixed->count == 0 ? NULL : fixed->list[fixed->count - 1].attribute;
     if (last == NULL || in_primary(access->entities[0], last))
         return "say which one is meant ('newest first' or 'limit 1'), or drop 'one'";
-    if (fixed->count > 1)
-        return lint_text(lint,
-                         "keep %.*s and what stands before it together in an attribute that is "
-                         "unique (COOKBOOK.md: unique per tenant), or drop 'one'",
-                         SLICE_FMT(last->name));
+    if (fixed->count > 1) {
+        const char *names = "";
+        for (size_t i = 0; i < fixed->count; i++)
+            if (fixed->list[i].attribute != NULL)
+                names = lint_text(lint, "%s%s%.*s", names, names[0] == 0 ? "" : ", ",
+                                  SLICE_FMT(fixed->list[i].attribute->name));
+        return lint_text(lint, "write unique (%s) in %.*s, or drop 'one'", names,
+                         SLICE_FMT(access->entities[0]->name));
+    }
     return lint_text(lint, "mark %.*s unique, or drop 'one'", SLICE_FMT(last->name));
+}
+
+// Whether no two items of the entity have the same values of the fields.
+static bool unique_together(const struct model_entity *entity, const struct lint_fields *fixed)
+{
+    for (size_t i = 0; i < entity->unique_count; i++) {
+        const struct model_unique *unique = &entity->uniques[i];
+        size_t found = 0;
+        for (size_t k = 0; k < unique->count; k++)
+            for (size_t n = 0; n < fixed->count; n++)
+                found += fixed->list[n].attribute == unique->attributes[k];
+        if (found >= unique->count)
+            return true;
+    }
+    return false;
 }
 
 void lint_one_not_unique(struct lint *lint, const struct model_access *access)
@@ -312,7 +333,7 @@ void lint_one_not_unique(struct lint *lint, const struct model_access *access)
     for (size_t i = 0; i < fixed.count; i++)
         if (lint_is_identity(fixed.list[i].attribute))
             return;
-    if (all_of_primary(&fixed, access->entities[0]))
+    if (all_of_primary(&fixed, access->entities[0]) || unique_together(access->entities[0], &fixed))
         return;
     lint_find(lint, access->at, one_help(lint, access, &fixed),
               "%.*s promises one %.*s, but nothing keeps two from having the same key",

@@ -2,6 +2,8 @@
 #include "lint/cost.h"
 #include "lint/lint_internal.h"
 
+#include "model/rules.h"
+
 enum {
     WIDE = 2048,    // bytes of an item that are worth a projection
     MANY_UNITS = 8, // of one write
@@ -17,10 +19,15 @@ static size_t entries_in(const struct model_table *table, const struct model_ind
     return count;
 }
 
+// Patterns that read the index, and references whose items are found by it.
 static size_t patterns_via(const struct model_table *table, const struct model_index *index,
                            const struct model_entity *entity)
 {
+    const struct model_rules *rules = table->model->rules_of;
     size_t count = 0;
+    for (size_t i = 0; i < rules->reference_count; i++)
+        count += rules->references[i]->index == index &&
+                 (entity == NULL || rules->references[i]->entity == entity);
     for (size_t i = 0; i < table->access_count; i++) {
         const struct model_access *access = &table->accesses[i];
         bool names = entity == NULL;

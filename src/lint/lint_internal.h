@@ -51,6 +51,11 @@ struct lint_fields {
     struct lint_field list[LINT_FIELDS_MAX];
 };
 
+// What says that the attribute of an item changes: "is a switch"; NULL if nothing does.
+const char *lint_why_mutable(const struct model_attribute *attribute);
+// Whether something removes the entity's items: a rule, or their time to live.
+bool lint_is_removed(const struct lint *lint, const struct model_entity *entity);
+
 enum lint_half { LINT_HASH, LINT_RANGE, LINT_BOTH };
 
 // Whether no two items have the same value: it is unique, or drawn by uuid() or ulid().
@@ -112,10 +117,20 @@ lint_judge_attribute lint_ttl_not_epoch, lint_unique_as_written, lint_unique_opt
     lint_unbounded_list, lint_ttl_unnamed;
 lint_judge_access lint_filter_discards, lint_whole_partition, lint_mixed_collection,
     lint_open_prefix, lint_order_without_sort, lint_one_not_unique, lint_partial_items,
-    lint_blind_filter;
+    lint_blind_filter, lint_unreadable_pattern;
 lint_judge_key lint_hot_partition, lint_few_partitions, lint_constant_sort, lint_number_as_text,
     lint_narrow_pad, lint_deprecated_in_key;
 lint_judge_key lint_mutable_key, lint_time_only_key, lint_key_not_immutable;
 lint_judge_part lint_adjacent_fields, lint_delimiter_in_text;
+lint_judge_attribute lint_hot_counter, lint_counted_key;
+lint_judge_entity lint_unread_events, lint_growing_events, lint_dangling_reference,
+    lint_wide_cascade, lint_short_retain, lint_kept_and_removed, lint_tenant_invisible,
+    lint_deleted_entries, lint_loose_moves, lint_impossible_check, lint_unmarked_events,
+    lint_endless_quota, lint_write_only, lint_self_promotion, lint_lonely_tag;
+lint_judge_key lint_shared_partition;
+lint_judge_object lint_shared_object, lint_moving_object, lint_object_not_immutable,
+    lint_left_objects, lint_open_upload;
+lint_judge_project lint_moving_row, lint_unindexed_column, lint_deleted_rows, lint_open_rows,
+    lint_secret_in_address, lint_unstreamed_projection;
 
 #endif

@@ -314,7 +314,7 @@ void lint_ambiguous_entities(struct lint *lint, const struct model_table *table)
 
 // ---- L008, L009, L013, L030: what stands in a primary key -----------------------------------
 
-static const char *why_mutable(const struct model_attribute *attribute)
+const char *lint_why_mutable(const struct model_attribute *attribute)
 {
     if (attribute->immutable)
         return NULL;
@@ -335,7 +335,7 @@ void lint_mutable_key(struct lint *lint, const struct lint_key *key)
     lint_key_fields(key, LINT_BOTH, &fields);
     for (size_t i = 0; i < fields.count; i++) {
         const struct model_attribute *attribute = fields.list[i].attribute;
-        const char *why = attribute == NULL ? NULL : why_mutable(attribute);
+        const char *why = attribute == NULL ? NULL : lint_why_mutable(attribute);
         if (why != NULL)
             lint_find(lint, key->at,
                       lint_text(lint,
@@ -410,7 +410,7 @@ void lint_key_not_immutable(struct lint *lint, const struct lint_key *key)
     for (size_t i = 0; i < fields.count; i++) {
         const struct model_attribute *attribute = fields.list[i].attribute;
         if (attribute == NULL || attribute->immutable || is_generated(attribute) ||
-            why_mutable(attribute) != NULL)
+            lint_why_mutable(attribute) != NULL)
             continue;
         bool before = false;
         for (size_t k = 0; k < i; k++)

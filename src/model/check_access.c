@@ -644,6 +644,7 @@ static bool complete(struct pattern *p, const struct raw_table *table)
     p->scope = (struct model_names){.param_count = p->access->param_count,
                                     .params = raw->params,
                                     .used = p->used,
+                                    .allows = MODEL_ALLOW_CHANCE,
                                     .what = "the pattern"};
     if (!resolve_conditions(p, raw->where, raw->where_count) ||
         !resolve_conditions(p, raw->filters, raw->filter_count))
@@ -687,9 +688,9 @@ static void check_name(struct model_file *file, const struct raw_access *raw)
     const struct raw_table *table = raw->table;
     for (size_t i = 0; i < table->access_count; i++)
         if (slice_equal(table->accesses[i].name, raw->access.name))
-            (void)file_error(file, raw->access.at,
-                             "access pattern \"%.*s\" is declared twice, first in line %u",
-                             SLICE_FMT(raw->access.name), table->accesses[i].at.line);
+            (void)file_error(
+                file, raw->access.at, "access pattern \"%.*s\" is declared twice, first in %s",
+                SLICE_FMT(raw->access.name), file_line(file, table->accesses[i].at.line));
     if (model_table_entity(table->final, raw->access.name) != NULL)
         (void)file_error(file, raw->access.at,
                          "\"%.*s\" is the name of an entity; a pattern needs another",
@@ -716,4 +717,46 @@ void check_accesses(struct model_file *file)
         table->final->accesses = table->accesses;
         table->final->access_count = table->access_count;
     }
+}
+
+// The filter of one entity must not drop items of another that has such an attribute for itself.
+static void check_access_others(struct model_file *file, const struct model_access *access,
+                                const struct model_entity *entity)
+{
+    for (size_t i = 0; i < access->entity_count; i++) {
+        const struct model_entity *other = access->entities[i];
+        if (access->get || !model_access_meets_deleted(access, entity) ||
+            other->softdelete != NULL ||
+            model_entity_attribute(other, entity->softdelete->name) == NULL)
+            continue;
+        (void)file_error(file, access->at,
+                         "\"%.*s\" says that a \"%.*s\" is deleted, and \"%.*s\" has it without "
+                         "softdelete: they cannot be in one pattern",
+                         SLICE_FMT(entity->softdelete->name), SLICE_FMT(entity->name),
+                         SLICE_FMT(other->name));
+    }
+}
+
+static void check_access_deleted(struct model_file *file, const struct model_access *access)
+{
+    for (size_t i = 0; i < access->entity_count; i++) {
+        const struct model_entity *entity = access->entities[i];
+        check_access_others(file, access, entity);
+        if (access->get || !model_access_meets_deleted(access, entity) ||
+            model_access_reads(access, entity->softdelete->name))
+            continue;
+        (void)file_error(file, access->at,
+                         "index \"%.*s\" does not have \"%.*s\", so that items of \"%.*s\" that "
+                         "are deleted would be shown; project it, or write \"when %.*s missing\" "
+                         "behind the entity's entry",
+                         SLICE_FMT(access->index->name), SLICE_FMT(entity->softdelete->name),
+                         SLICE_FMT(entity->name), SLICE_FMT(entity->softdelete->name));
+    }
+}
+
+void check_deleted(struct model_file *file)
+{
+    for (struct raw_table *table = file->tables.first; table != NULL; table = table->next)
+        for (size_t i = 0; i < table->access_count; i++)
+            check_access_deleted(file, &table->accesses[i]);
 }

@@ -23,9 +23,9 @@ static bool accepts(const struct model_type *type, enum value_type given)
 }
 
 // uuid() is for uuid and string, ulid() for string, now() for times.
-static bool check_function(struct model_file *file, const struct model_attribute *attribute)
+static bool check_function(struct model_file *file, const struct model_attribute *attribute,
+                           const struct model_expr *expr)
 {
-    const struct model_expr *expr = attribute->otherwise;
     const struct model_type *type = attribute->type;
     if (expr->kind != MODEL_EXPR_CALL)
         return true;
@@ -80,6 +80,11 @@ bool check_sums(struct model_file *file, const struct model_expr *expr)
     for (size_t i = 0; expr->kind == MODEL_EXPR_TEMPLATE && i < expr->template->segment_count; i++)
         if (expr->template->segments[i].expr != NULL)
             ok = check_sums(file, expr->template->segments[i].expr) && ok;
+    for (size_t i = 0; ok && expr->kind == MODEL_EXPR_MULTIPLY && i < 2; i++) {
+        enum value_type given = check_gives(expr->args[i]);
+        if (given != VALUE_N && given != VALUE_TYPES)
+            return file_error(file, expr->args[i]->at, "only numbers can be multiplied");
+    }
     bool sum = expr->kind == MODEL_EXPR_ADD || expr->kind == MODEL_EXPR_SUBTRACT;
     return ok && (!sum || check_sum(file, expr));
 }
@@ -112,12 +117,12 @@ static const char *article(const struct model_type *type)
 }
 
 static bool not_of_type(struct model_file *file, const struct model_attribute *attribute,
-                        struct slice type)
+                        const struct model_expr *expr, const char *what, struct slice type)
 {
     struct buf value;
     buf_init(&value, 400);
-    model_literal_text(attribute->otherwise->value, &value);
-    (void)file_error(file, attribute->otherwise->at, "the default %.*s is not %s%.*s",
+    model_literal_text(expr->value, &value);
+    (void)file_error(file, expr->at, "%s %.*s is not %s%.*s", what,
                      SLICE_FMT(value.failed ? SLICE_LIT("value") : buf_view(&value)),
                      article(attribute->type), SLICE_FMT(type));
     buf_release(&value);
@@ -126,7 +131,12 @@ static bool not_of_type(struct model_file *file, const struct model_attribute *a
 
 bool check_default(struct model_file *file, const struct model_attribute *attribute)
 {
-    const struct model_expr *expr = attribute->otherwise;
+    return check_given(file, attribute, attribute->otherwise, "the default");
+}
+
+bool check_given(struct model_file *file, const struct model_attribute *attribute,
+                 const struct model_expr *expr, const char *what)
+{
     struct buf type;
     buf_init(&type, 400);
     model_type_text(attribute->type, &type);
@@ -134,19 +144,20 @@ bool check_default(struct model_file *file, const struct model_attribute *attrib
     bool ok = true;
     enum value_type given = check_gives(expr);
     if (expr->kind == MODEL_EXPR_VALUE) {
-        ok = check_literal(attribute->type, expr->value) || not_of_type(file, attribute, text);
+        ok = check_literal(attribute->type, expr->value) ||
+             not_of_type(file, attribute, expr, what, text);
     } else if (!check_sums(file, expr)) {
         ok = false;
     } else if (is_other_form(attribute->type, expr)) {
-        ok = file_error(file, expr->at, "the default is %s%s, but \"%.*s\" is %.*s",
+        ok = file_error(file, expr->at, "%s is %s%s, but \"%.*s\" is %.*s", what,
                         article(model_path_type(expr)),
                         model_type_words[model_path_type(expr)->kind], SLICE_FMT(attribute->name),
                         SLICE_FMT(text));
     } else if (given != VALUE_TYPES && !accepts(attribute->type, given)) {
-        ok = file_error(file, expr->at, "the default is %s, but \"%.*s\" is %.*s",
-                        given_name(given), SLICE_FMT(attribute->name), SLICE_FMT(text));
+        ok = file_error(file, expr->at, "%s is %s, but \"%.*s\" is %.*s", what, given_name(given),
+                        SLICE_FMT(attribute->name), SLICE_FMT(text));
     } else {
-        ok = check_function(file, attribute);
+        ok = check_function(file, attribute, expr);
     }
     buf_release(&type);
     return ok;

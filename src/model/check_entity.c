@@ -55,10 +55,8 @@ static void check_duplicates(struct model_file *file, const struct raw_table *ta
     for (size_t i = 0; i < table->final->entity_count; i++) {
         const struct model_entity *other = &table->entities[i];
         if (slice_equal(other->name, entity->name))
-            (void)file_error(file, entity->at,
-                             "entity \"%.*s\" is declared twice, first in line "
-                             "%u",
-                             SLICE_FMT(entity->name), other->at.line);
+            (void)file_error(file, entity->at, "entity \"%.*s\" is declared twice, first in %s",
+                             SLICE_FMT(entity->name), file_line(file, other->at.line));
         else if (slice_equal(other->type_value, entity->type_value) &&
                  table->table.type_attribute.len > 0)
             (void)file_error(file, entity->at,

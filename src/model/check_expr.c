@@ -62,9 +62,27 @@ static const struct model_type *follow(const struct model_type *type, const stru
     return type;
 }
 
+// actor.NAME, where there is somebody who asks.
+static bool resolve_tag(const struct model_expr *expr, const struct model_names *scope,
+                        struct diagnostics *diagnostics)
+{
+    if (scope->entity != NULL && model_entity_attribute(scope->entity, expr->steps[0]) != NULL)
+        return diagnostic_error(diagnostics, expr->at,
+                                "\"actor\" is whoever asks, and an attribute of %s: a policy "
+                                "cannot tell them apart",
+                                scope->what);
+    if (expr->step_count != 2)
+        return diagnostic_error(diagnostics, expr->at,
+                                "write \"actor.NAME\" for a tag of whoever asks, or \"actor()\"");
+    own(expr)->kind = MODEL_EXPR_TAG;
+    return true;
+}
+
 static bool resolve_path(const struct model_expr *expr, const struct model_names *scope,
                          struct arena *scratch, struct diagnostics *diagnostics)
 {
+    if ((scope->allows & MODEL_ALLOW_TAGS) && slice_is(expr->steps[0], "actor"))
+        return resolve_tag(expr, scope, diagnostics);
     for (size_t i = 0; i < scope->param_count; i++) {
         if (!slice_equal(scope->params[i].name, expr->steps[0]))
             continue;
@@ -136,6 +154,32 @@ static bool check_call(const struct model_expr *expr, struct diagnostics *diagno
     }
 }
 
+// Whether a function means something where it stands.
+static bool check_allowed(const struct model_expr *expr, const struct model_names *scope,
+                          struct diagnostics *diagnostics)
+{
+    static const unsigned needs[MODEL_FUNCTIONS] = {
+        [MODEL_FN_NOW] = MODEL_ALLOW_CHANCE,       [MODEL_FN_UUID] = MODEL_ALLOW_CHANCE,
+        [MODEL_FN_ULID] = MODEL_ALLOW_CHANCE,      [MODEL_FN_ACTOR] = MODEL_ALLOW_ORIGIN,
+        [MODEL_FN_OPERATION] = MODEL_ALLOW_ORIGIN, [MODEL_FN_ITEM] = MODEL_ALLOW_IMAGES,
+        [MODEL_FN_OLD] = MODEL_ALLOW_IMAGES,       [MODEL_FN_EACH] = MODEL_ALLOW_EACH,
+        [MODEL_FN_EVENT] = MODEL_ALLOW_EVENT,
+    };
+    const char *name = model_function_words[expr->function];
+    unsigned missing = needs[expr->function] & ~scope->allows;
+    if (expr->function >= MODEL_FN_OF_MIGRATIONS && !scope->lax)
+        return diagnostic_error(diagnostics, expr->at, "%s() is only for migrations", name);
+    if (missing == 0)
+        return true;
+    const char *where = missing == MODEL_ALLOW_EACH     ? "is for \"derive … from each\""
+                        : missing == MODEL_ALLOW_IMAGES ? "is for \"emit\" and \"audit\""
+                        : missing == MODEL_ALLOW_EVENT  ? "is for \"emit\" and \"audit\""
+                        : missing == MODEL_ALLOW_ORIGIN
+                            ? "cannot stand here: who writes is known at a write alone"
+                            : "cannot stand here: it is another each time";
+    return diagnostic_error(diagnostics, expr->at, "%s() %s", name, where);
+}
+
 bool model_expr_resolve(const struct model_expr *expr, const struct model_names *scope,
                         struct arena *scratch, struct diagnostics *diagnostics)
 {
@@ -143,6 +187,7 @@ bool model_expr_resolve(const struct model_expr *expr, const struct model_names 
     switch (expr->kind) {
     case MODEL_EXPR_VALUE:
     case MODEL_EXPR_PARAM:
+    case MODEL_EXPR_TAG:
         return true;
     case MODEL_EXPR_PATH:
         return resolve_path(expr, scope, scratch, diagnostics);
@@ -151,11 +196,8 @@ bool model_expr_resolve(const struct model_expr *expr, const struct model_names 
     default:
         for (size_t i = 0; i < expr->arg_count; i++)
             ok = model_expr_resolve(expr->args[i], scope, scratch, diagnostics) && ok;
-        if (expr->kind == MODEL_EXPR_CALL && expr->function >= MODEL_FN_OF_MIGRATIONS &&
-            !scope->lax)
-            return diagnostic_error(diagnostics, expr->at, "%s() is only for migrations",
-                                    model_function_words[expr->function]);
-        return ok && (expr->kind != MODEL_EXPR_CALL || check_call(expr, diagnostics));
+        return ok && (expr->kind != MODEL_EXPR_CALL ||
+                      (check_allowed(expr, scope, diagnostics) && check_call(expr, diagnostics)));
     }
 }
 
@@ -184,8 +226,13 @@ static enum value_type call_gives(const struct model_expr *expr)
     switch (expr->function) {
     case MODEL_FN_NOW:
         return VALUE_TYPES; // text or a number, as is wanted
+    case MODEL_FN_EACH:
+        return VALUE_TYPES;
     case MODEL_FN_SIZE:
         return VALUE_N;
+    case MODEL_FN_ITEM:
+    case MODEL_FN_OLD:
+        return VALUE_M;
     default:
         return VALUE_S;
     }
@@ -211,6 +258,8 @@ enum value_type check_gives(const struct model_expr *expr)
     case MODEL_EXPR_ADD:
     case MODEL_EXPR_SUBTRACT: // a time and seconds are what the time is: text or a number
         return check_gives(expr->args[0]) == VALUE_N ? VALUE_N : VALUE_TYPES;
+    case MODEL_EXPR_MULTIPLY:
+        return VALUE_N;
     default:
         return VALUE_TYPES;
     }
@@ -239,7 +288,11 @@ static void check_attribute(struct model_file *file, const struct model_attribut
                          SLICE_FMT(name));
     if ((attribute->normal & ~(unsigned)MODEL_TIMES) != 0 && !is_text(attribute->type))
         (void)file_error(file, attribute->at,
-                         "lower, upper and trim are for text; \"%.*s\" is none", SLICE_FMT(name));
+                         "lower, upper, trim, squeeze and nfc are for text; \"%.*s\" is none",
+                         SLICE_FMT(name));
+    if (attribute->matches != NULL && !is_text(attribute->type))
+        (void)file_error(file, attribute->at, "\"matches\" is for text; \"%.*s\" is none",
+                         SLICE_FMT(name));
 }
 
 static void check_fields(struct model_file *file, const struct model_type *type,
@@ -279,12 +332,14 @@ static void check_fields(struct model_file *file, const struct model_type *type,
 struct model_names check_scope(struct model_file *file, const struct model_entity *entity)
 {
     const char *what = arena_printf(file->p.scratch, "entity \"%.*s\"", SLICE_FMT(entity->name));
-    return (struct model_names){.entity = entity, .what = what != NULL ? what : "it"};
+    return (struct model_names){.entity = entity,
+                                .allows = MODEL_ALLOW_ORIGIN | MODEL_ALLOW_CHANCE,
+                                .what = what != NULL ? what : "it"};
 }
 
 void check_expressions(struct model_file *file)
 {
-    struct model_names none = {.what = "a field's default"};
+    struct model_names none = {.allows = MODEL_ALLOW_CHANCE, .what = "a field's default"};
     for (size_t i = 0; i < file->model->type_count; i++)
         check_fields(file, file->model->types[i], &none);
     for (struct raw_entity *raw = file->entities.first; raw != NULL; raw = raw->next) {

@@ -112,8 +112,8 @@ static void check_index(struct model_file *file, const struct raw_table *table,
                          "an index's name has 3 to 255 letters, digits, \"_\", \"-\" or \".\"");
     for (struct raw_index *other = table->indexes.first; other != one; other = other->next)
         if (slice_equal(other->index.name, index->name))
-            (void)file_error(file, index->at, "index \"%.*s\" is declared twice, first in line %u",
-                             SLICE_FMT(index->name), other->index.at.line);
+            (void)file_error(file, index->at, "index \"%.*s\" is declared twice, first in %s",
+                             SLICE_FMT(index->name), file_line(file, other->index.at.line));
 }
 
 static bool gather_indexes(struct model_file *file, struct raw_table *table)
@@ -378,7 +378,9 @@ static bool check_key_expr(struct model_file *file, const struct model_expr *exp
     bool ok = true;
     for (size_t i = 0; i < expr->arg_count; i++)
         ok = check_key_expr(file, expr->args[i], key_type, false) && ok;
-    if (expr->kind == MODEL_EXPR_CALL && expr->function <= MODEL_FN_ULID)
+    if (expr->kind == MODEL_EXPR_CALL &&
+        (expr->function <= MODEL_FN_ULID || expr->function == MODEL_FN_ACTOR ||
+         expr->function == MODEL_FN_OPERATION))
         return file_error(file, expr->at,
                           "a key cannot depend on the time or on chance; give an attribute this "
                           "default and name it here");

@@ -1,6 +1,5 @@
 // Types: every name is known, aliases are what they stand for, unions are flat, and no type needs
 // an endless value.
-#include "model/forms.h"
 #include "model/parse_internal.h"
 #include "model/time.h"
 

@@ -78,6 +78,43 @@ void diagnostics_sort(struct diagnostics *diagnostics)
     }
 }
 
+void diagnostic_file_mark(struct buf *out, struct slice file, uint32_t line)
+{
+    buf_printf(out, DIAGNOSTIC_FILE_MARK "%u %.*s\n", line, SLICE_FMT(file));
+}
+
+// What a mark says: the number and the name behind it. False if it is none.
+static bool read_mark(struct slice line, struct slice *file, uint32_t *number)
+{
+    struct slice mark = SLICE_LIT(DIAGNOSTIC_FILE_MARK);
+    size_t at = mark.len;
+    if (!slice_begins(line, mark))
+        return false;
+    uint64_t value = 0;
+    for (; at < line.len && line.ptr[at] >= '0' && line.ptr[at] <= '9' && value < UINT32_MAX; at++)
+        value = value * 10 + (uint64_t)(line.ptr[at] - '0');
+    if (at == mark.len || at >= line.len || line.ptr[at] != ' ' || value > UINT32_MAX)
+        return false;
+    *number = (uint32_t)value;
+    *file = slice_of(line.ptr + at + 1, line.len - at - 1);
+    return true;
+}
+
+struct slice diagnostic_source(struct slice file, struct slice text, uint32_t *line)
+{
+    uint32_t wanted = *line;
+    struct slice left = text;
+    for (uint32_t n = 1; n < wanted && left.len > 0; n++) {
+        const uint8_t *end = memchr(left.ptr, '\n', left.len);
+        size_t len = end == NULL ? left.len : (size_t)(end - left.ptr);
+        uint32_t number = 0;
+        if (read_mark(slice_of(left.ptr, len), &file, &number))
+            *line = number + (wanted - n - 1);
+        left = slice_of(left.ptr + len + (end != NULL), left.len - len - (end != NULL));
+    }
+    return file;
+}
+
 static struct slice find_line(struct slice text, uint32_t line)
 {
     size_t start = 0;
@@ -138,7 +175,8 @@ static void repeat(struct buf *out, char c, size_t count)
         buf_byte(out, (uint8_t)c);
 }
 
-static void show_place(const struct model_place *at, struct slice text, struct buf *out)
+static void show_place(const struct model_place *at, uint32_t shown, struct slice text,
+                       struct buf *out)
 {
     struct slice line = find_line(text, at->line);
     if (line.ptr == NULL)
@@ -152,7 +190,7 @@ static void show_place(const struct model_place *at, struct slice text, struct b
     size_t whole = columns(line, line.len);
     size_t from = whole > SHOWN && start > AROUND ? start - AROUND : 0;
     size_t to = whole - from > SHOWN ? from + SHOWN : whole;
-    buf_printf(out, "%5u | %s", at->line, from > 0 ? "…" : "");
+    buf_printf(out, "%5u | %s", shown, from > 0 ? "…" : "");
     show_columns(line, from, to, out);
     buf_text(out, to < whole ? "…\n" : "\n");
     buf_text(out, "      | ");
@@ -185,9 +223,10 @@ void diagnostic_show(const struct diagnostic *diagnostic, struct slice file, str
                      struct buf *out)
 {
     const struct model_place *at = &diagnostic->at;
-    buf_slice(out, file);
+    uint32_t line = at->line;
+    buf_slice(out, diagnostic_source(file, text, &line));
     if (at->line > 0)
-        buf_printf(out, ":%u:%u", at->line, shown_column(at, text));
+        buf_printf(out, ":%u:%u", line, shown_column(at, text));
     buf_printf(out, ": %s", severity_name(diagnostic->severity));
     if (diagnostic->code != NULL)
         buf_printf(out, " %s", diagnostic->code);
@@ -195,7 +234,7 @@ void diagnostic_show(const struct diagnostic *diagnostic, struct slice file, str
     buf_text(out, diagnostic->message);
     buf_byte(out, '\n');
     if (at->line > 0)
-        show_place(at, text, out);
+        show_place(at, line, text, out);
     if (diagnostic->help != NULL) {
         buf_text(out, "      = ");
         buf_text(out, diagnostic->help);
@@ -214,15 +253,17 @@ void diagnostics_show(const struct diagnostics *diagnostics, struct slice file, 
     }
 }
 
-void diagnostics_json(const struct diagnostics *diagnostics, struct slice file, struct buf *out)
+void diagnostics_json(const struct diagnostics *diagnostics, struct slice file, struct slice text,
+                      struct buf *out)
 {
     struct json_writer w = json_writer_to(out);
     json_open_array(&w);
     for (size_t i = 0; i < diagnostics->count; i++) {
         const struct diagnostic *d = &diagnostics->list[i];
         json_open_object(&w);
-        json_put_string(&w, "file", file);
-        json_put_integer(&w, "line", d->at.line);
+        uint32_t line = d->at.line;
+        json_put_string(&w, "file", diagnostic_source(file, text, &line));
+        json_put_integer(&w, "line", line);
         json_put_integer(&w, "column", d->at.column);
         json_put_integer(&w, "length", d->at.length);
         json_put_text(&w, "severity", severity_name(d->severity));

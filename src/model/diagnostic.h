@@ -45,6 +45,14 @@ bool diagnostic_error(struct diagnostics *diagnostics, struct model_place at, co
 void diagnostic_warning(struct diagnostics *diagnostics, struct model_place at, const char *format,
                         ...) PRINTF_LIKE(3, 4);
 void diagnostic_add(struct diagnostics *diagnostics, struct diagnostic diagnostic);
+// A text that was made of several files says so in comments: the line behind such a mark is that
+// line of that file. Whatever shows a place looks for the file it comes from.
+#define DIAGNOSTIC_FILE_MARK "//dolmen:file "
+void diagnostic_file_mark(struct buf *out, struct slice file, uint32_t line);
+// The file and the line that a line of the text comes from: `file` and the line itself without
+// marks.
+struct slice diagnostic_source(struct slice file, struct slice text, uint32_t *line);
+
 // In the order of the file.
 void diagnostics_sort(struct diagnostics *diagnostics);
 
@@ -53,6 +61,7 @@ void diagnostic_show(const struct diagnostic *diagnostic, struct slice file, str
                      struct buf *out);
 void diagnostics_show(const struct diagnostics *diagnostics, struct slice file, struct slice text,
                       struct buf *out);
-void diagnostics_json(const struct diagnostics *diagnostics, struct slice file, struct buf *out);
+void diagnostics_json(const struct diagnostics *diagnostics, struct slice file, struct slice text,
+                      struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 // See forms.h: the forms of texts and numbers that the types of the language have.
-#include "model/forms.h"
+#include "model/model.h"
 
 #include "model/time.h"
 #include "value/number.h"

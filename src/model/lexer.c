@@ -140,6 +140,11 @@ static enum model_token_kind number(const struct scanner *s, size_t *length)
         *length = n + 1;
         return MODEL_TOKEN_DURATION;
     }
+    if ((unit == 'K' || unit == 'M' || unit == 'G') && peek(s, n + 1) == 'B' &&
+        !is_letter(peek(s, n + 2)) && !is_digit(peek(s, n + 2))) {
+        *length = n + 2;
+        return MODEL_TOKEN_SIZE;
+    }
     if (unit == '.' && is_digit(peek(s, n + 1)))
         n = digits(s, n + 1);
     if (peek(s, n) == 'e' || peek(s, n) == 'E') {
@@ -347,7 +352,8 @@ const char *model_token_say(const struct model_tokens *tokens, const struct mode
     if (token->kind == MODEL_TOKEN_STRING)
         said = arena_printf(arena, "the string \"%.*s%s\"", cut, (const char *)text.ptr, more);
     else if (token->kind == MODEL_TOKEN_NAME || token->kind == MODEL_TOKEN_NUMBER ||
-             token->kind == MODEL_TOKEN_DURATION || token->kind == MODEL_TOKEN_UNKNOWN)
+             token->kind == MODEL_TOKEN_DURATION || token->kind == MODEL_TOKEN_SIZE ||
+             token->kind == MODEL_TOKEN_UNKNOWN)
         said = arena_printf(arena, "\"%.*s%s\"", cut, (const char *)text.ptr, more);
     else if (token->kind == MODEL_TOKEN_END && tokens->part)
         said = arena_printf(arena, "\"%c\"", tokens->text.ptr[token->start]);

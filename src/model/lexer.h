@@ -15,6 +15,7 @@
     X(STRING, "a string")                                                                          \
     X(NUMBER, "a number")                                                                          \
     X(DURATION, "a duration")                                                                      \
+    X(SIZE, "a size")                                                                              \
     X(LBRACE, "\"{\"")                                                                             \
     X(RBRACE, "\"}\"")                                                                             \
     X(LPAREN, "\"(\"")                                                                             \
@@ -38,6 +39,7 @@
     X(RANGE, "\"..\"")                                                                             \
     X(PLUS, "\"+\"")                                                                               \
     X(MINUS, "\"-\"")                                                                              \
+    X(STAR, "\"*\"")                                                                               \
     X(PIPE, "\"|\"")                                                                               \
     X(UNKNOWN, "a character that means nothing here")                                              \
     X(BAD, "what has no end") /* has been told already */

@@ -11,9 +11,27 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "model/diagnostic.h"
-#include "model/migration_functions.h"
 #include "value/key.h"
 #include "value/value.h"
+
+// The functions that only migrations have: they take old values apart and put them together anew.
+// X(function, name, least arguments, most arguments)
+#define MIGRATION_FUNCTION_LIST(X)                                                                 \
+    X(SPLIT, "split", 2, 3)     /* text, separator: a list; with a position, one of the parts */   \
+    X(JOIN, "join", 2, 2)       /* a list or set, and what stands between its members */           \
+    X(REPLACE, "replace", 3, 3) /* text, what, by what: everywhere */                              \
+    X(SUBSTRING, "substring", 2, 3) /* text, first character, how many */                          \
+    X(CONCAT, "concat", 1, 32)      /* texts, or lists */                                          \
+    X(NUMBER, "number", 1, 1)       /* of a text */                                                \
+    X(TEXT, "text", 1, 1)           /* of a number, a boolean, bytes */                            \
+    X(EPOCH, "epoch", 1, 1)         /* a time as seconds since 1970 */                             \
+    X(TIMESTAMP, "timestamp", 1, 1) /* a time as text */                                           \
+    X(SCALE, "scale", 2, 2)         /* a number times a power of ten: scale(cents, -2) */          \
+    X(LIST, "list", 1, 32)          /* of values; of a set's members */                            \
+    X(SET, "set", 1, 32)            /* of values; of a list's members */                           \
+    X(ELEMENT, "element", 2, 2)     /* of a list, by its position */                               \
+    X(COALESCE, "coalesce", 1, 32)  /* the first that is there */                                  \
+    X(CHOOSE, "choose", 3, 32)      /* choose(x, a, 1, b, 2, otherwise) */
 
 struct model_table;
 struct model_entity;
@@ -27,6 +45,8 @@ enum model_normal {
     MODEL_SECONDS = 8, // times: 2026-11-16T09:30:00Z
     MODEL_MILLISECONDS = 16,
     MODEL_MICROSECONDS = 32,
+    MODEL_SQUEEZE = 64, // blanks inside of text: one instead of several
+    MODEL_NFC = 128,    // Unicode's composed form
     MODEL_TIMES = MODEL_SECONDS | MODEL_MILLISECONDS | MODEL_MICROSECONDS,
 };
 
@@ -88,14 +108,20 @@ struct model_type {
     X(LOWER, "lower", 1, 1)                                                                        \
     X(UPPER, "upper", 1, 1)                                                                        \
     X(TRIM, "trim", 1, 1)                                                                          \
-    X(PAD, "pad", 2, 2)        /* number to that many digits, text to that many characters */      \
-    X(SHA256, "sha256", 1, 32) /* hex digest of the arguments' texts, each ended by a NUL */       \
-    X(DATE_PART, "date", 2, 2) /* a time and a pattern: date(createdAt, 'yyyy/mm/dd') */           \
-    X(SIZE, "size", 1, 1)      /* characters of text, members of a list, set or map */             \
-    X(FIXED, "fixed", 2, 2)    /* number with that many digits behind the point */                 \
-    X(ESCAPE, "escape", 1, 2)  /* text in which a separator is written as %23 */                   \
-    X(FORBID, "forbid", 1, 2)  /* text in which no separator may stand */                          \
-    X(RAW, "raw", 1, 1)        /* text as it is, whatever the table says of separators */          \
+    X(PAD, "pad", 2, 2)             /* number to that many digits, text to that many characters */ \
+    X(SHA256, "sha256", 1, 32)      /* hex digest of the arguments' texts, each ended by a NUL */  \
+    X(DATE_PART, "date", 2, 2)      /* a time and a pattern: date(createdAt, 'yyyy/mm/dd') */      \
+    X(SIZE, "size", 1, 1)           /* characters of text, members of a list, set or map */        \
+    X(FIXED, "fixed", 2, 2)         /* number with that many digits behind the point */            \
+    X(ESCAPE, "escape", 1, 2)       /* text in which a separator is written as %23 */              \
+    X(FORBID, "forbid", 1, 2)       /* text in which no separator may stand */                     \
+    X(RAW, "raw", 1, 1)             /* text as it is, whatever the table says of separators */     \
+    X(ACTOR, "actor", 0, 0)         /* who asked for the write */                                  \
+    X(OPERATION, "operation", 0, 0) /* and how: "UpdateItem" */                                    \
+    X(ITEM, "item", 0, 0)           /* the item itself, in rules; and as it was before */          \
+    X(OLD, "old", 0, 0)                                                                            \
+    X(EACH, "each", 0, 0)   /* in `derive … from each`: the member */                            \
+    X(EVENT, "event", 0, 0) /* in `emit`, `audit`: the event's name */                             \
     MIGRATION_FUNCTION_LIST(X)
 
 enum model_function {
@@ -116,6 +142,8 @@ enum model_expr_kind {
     MODEL_EXPR_ELSE,     // a ?? b: b where a is missing or null
     MODEL_EXPR_ADD,      // numbers; or a time (timestamp, epoch) and seconds
     MODEL_EXPR_SUBTRACT,
+    MODEL_EXPR_MULTIPLY, // numbers
+    MODEL_EXPR_TAG,      // actor.NAME in a policy: the caller's tag, which is always text
 };
 
 struct model_template;
@@ -123,11 +151,11 @@ struct model_template;
 // A tree that is small and never changes. Evaluation: guard/eval.h.
 struct model_expr {
     enum model_expr_kind kind;
-    struct model_place at; // in the file
-    struct slice value;    // VALUE: encoded
-    bool duration;         // VALUE: was written as a duration
-    size_t step_count;     // PATH: names, the first is the attribute's
-    const struct slice *steps;
+    struct model_place at;                   // in the file
+    struct slice value;                      // VALUE: encoded
+    bool duration;                           // VALUE: was written as a duration
+    size_t step_count;                       // PATH: names, the first is the attribute's
+    const struct slice *steps;               // TAG: its name is the second
     const struct model_attribute *attribute; // PATH: what the first step names, or NULL if the
                                              // entity does not declare it
     size_t param;                            // PARAM: its position in the pattern
@@ -155,6 +183,11 @@ struct model_template {
 
 // ---- Entities ----------------------------------------------------------------------------
 
+struct model_tally;
+struct model_matcher;
+struct model_test;
+struct model_rules;
+
 struct model_attribute {
     struct slice name;
     struct slice doc;      // comment above it or behind it, without slashes; may be empty
@@ -168,8 +201,13 @@ struct model_attribute {
     bool unique;                        // among the items of its entity
     bool immutable;                     // cannot change once it is there
     bool version;                       // 1 at first, one more with each change
+    bool always;                        // computed: it is its default at each write, and no other
     bool deprecated;
-    unsigned normal; // enum model_normal; that of its type, too
+    struct slice pattern;                // what text must look like; empty for anything
+    const struct model_matcher *matches; // the same, compiled (model/matcher.h); or NULL
+    const struct model_tally *tally;     // counted by the server; or NULL. Its default is 0
+    bool counted;                        // that, or `quota … counting`: clients cannot set it
+    unsigned normal;                     // enum model_normal; that of its type, too
 };
 
 // How a key part (of the table, or of one index) comes about in an entity's items.
@@ -187,6 +225,7 @@ struct model_entry {
     const struct model_index *index;
     bool stated;
     bool outside; // it is not in the index, but its items can have all attributes of the key
+    const struct model_test *when; // there is an entry only if this holds; NULL: always
     struct model_place at;
     struct model_key_part parts[2 * LIMIT_KEY_PARTS]; // as index->keys.parts
 };
@@ -214,6 +253,21 @@ struct model_entity {
     size_t attribute_count;
     const struct model_attribute *attributes; // in the order of the file
     const uint16_t *by_name;                  // positions in attributes, sorted by name
+
+    // What else holds for its items: see rules.h.
+    bool append_only;
+    bool shared;                              // all tenants may read it
+    bool kept;                                // the server makes its items: derive, audit
+    const struct model_attribute *softdelete; // set when an item is deleted; or NULL
+    const struct model_attribute *tenant;     // whose item it is; NULL if that is not said
+    size_t unique_count;                      // of several attributes
+    const struct model_unique *uniques;
+    size_t check_count;
+    const struct model_check_rule *checks;
+    size_t moves_count;
+    const struct model_moves *moves;
+    size_t reference_count;
+    const struct model_reference *references;
 };
 
 // Whether a value stands for an optional attribute that is not there.
@@ -269,6 +323,7 @@ struct model_table {
     const struct model_entity *entities;
     size_t access_count;
     const struct model_access *accesses;
+    struct slice tenant; // the attribute that says whose an item is; empty without tenants
 };
 
 // ---- Access patterns -----------------------------------------------------------------------
@@ -290,7 +345,8 @@ struct model_param {
     X(BETWEEN, "between")                                                                          \
     X(CONTAINS, "contains")                                                                        \
     X(EXISTS, "exists")                                                                            \
-    X(MISSING, "missing")
+    X(MISSING, "missing")                                                                          \
+    X(CHANGED, "changed") /* in tests of rules: it is not what it was */
 
 enum model_op {
 #define X(op, text) MODEL_OP_##op,
@@ -315,8 +371,9 @@ struct model_access {
     struct model_place at;
     size_t param_count;
     const struct model_param *params;
-    bool one; // at most one item is expected
-    bool get; // the whole primary key is given: GetItem instead of Query
+    bool one;   // at most one item is expected
+    bool count; // how many there are is asked, not which
+    bool get;   // the whole primary key is given: GetItem instead of Query
     size_t entity_count;
     const struct model_entity **entities; // that may come back; at least one
     const struct model_index *index;      // NULL for the table
@@ -351,9 +408,10 @@ struct model_modifier {
 };
 extern const struct model_modifier model_modifiers[]; // ends with NULL
 
-// ---- Rules that are kept for the tools -------------------------------------------------------
+// ---- Rules -----------------------------------------------------------------------------------
 
-// retain, keep, emit, object, tenant: checked, described, and carried; see docs/MODEL.md.
+// Every rule as it stands in the file, for documents and comparisons; what it means is in
+// model->rules_of (rules.h).
 struct model_rule {
     struct slice kind;   // "retain"
     struct slice entity; // the entity it speaks of, or empty
@@ -381,6 +439,7 @@ struct model {
     const struct model_type **types; // named ones, in the order of the file
     size_t rule_count;
     const struct model_rule *rules;
+    const struct model_rules *rules_of; // the same, resolved; never NULL
     size_t suppression_count;
     const struct model_suppression *suppressions;
 };
@@ -396,17 +455,23 @@ MUST_CHECK struct model *model_parse_counted(struct slice file, struct slice tex
 struct model *model_hold(struct model *model);
 void model_release(struct model *model); // NULL is fine
 
-// A sentence about what the file says and nothing acts on yet; nothing is written if there is none.
-void model_note(const struct model *model, struct buf *out);
-
 const struct model_table *model_table(const struct model *model, struct slice name);
 const struct model_index *model_table_index(const struct model_table *table, struct slice name);
 const struct model_entity *model_table_entity(const struct model_table *table, struct slice name);
 const struct model_access *model_table_access(const struct model_table *table, struct slice name);
 const struct model_attribute *model_entity_attribute(const struct model_entity *entity,
                                                      struct slice name);
+// Whether what a pattern reads has the attribute, if the item does.
+bool model_access_reads(const struct model_access *access, struct slice name);
+// Whether a pattern may meet items of the entity that are deleted softly: it has to look.
+bool model_access_meets_deleted(const struct model_access *access,
+                                const struct model_entity *entity);
 // A field of an OBJECT type, or NULL.
 const struct model_attribute *model_type_field(const struct model_type *type, struct slice name);
+
+// Calls visit() for the expression and everything in it, templates included.
+void model_expr_visit(const struct model_expr *expr,
+                      void (*visit)(void *context, const struct model_expr *part), void *context);
 
 // What items store a type's values as: VALUE_S for uuid or "a" | "b", and null left aside.
 // VALUE_TYPES if it can be several.
@@ -423,5 +488,12 @@ const char *model_optional_mark(const struct model_attribute *attribute);
 void model_type_text(const struct model_type *type, struct buf *out);
 // A value as the language writes it: "x", 5, true, [], {}, null.
 void model_literal_text(struct slice value, struct buf *out);
+
+// ---- Whether a scalar is of a type (forms.c) ---------------------------------------------------
+
+// A scalar as a value, or as a member of a set: its tag and its bytes.
+bool model_scalar_fits(const struct model_type *type, enum value_tag tag, struct slice bytes);
+// Whether a length is in the range of a type.
+bool model_length_fits(const struct model_type *type, size_t length);
 
 #endif

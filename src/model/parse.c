@@ -35,13 +35,24 @@ struct raw_entity *file_entity(const struct model_file *file, struct slice name)
     return NULL;
 }
 
+const char *file_line(const struct model_file *file, uint32_t line)
+{
+    struct slice none = slice_of(NULL, 0);
+    struct slice source = diagnostic_source(none, file->p.tokens.text, &line);
+    const char *said =
+        source.len == 0 ? arena_printf(file->p.scratch, "line %u", line)
+                        : arena_printf(file->p.scratch, "line %u of %.*s", line, SLICE_FMT(source));
+    return said != NULL ? said : "another line";
+}
+
 // ---- Declarations ---------------------------------------------------------------------------
 
 static bool declaration(struct model_file *file)
 {
     // In the order of parse_declarations; all others are rules.
     static bool (*const parsers[])(struct model_file * file, size_t first) = {
-        parse_table, parse_entity, parse_type_declaration, parse_access, parse_rule};
+        parse_table,  parse_entity,  parse_mixin, parse_type_declaration,
+        parse_access, parse_include, parse_rule};
     struct model_parser *p = &file->p;
     size_t first = p->at;
     size_t position = 0;
@@ -49,6 +60,7 @@ static bool declaration(struct model_file *file)
         return false;
     if (file->tables.count >= LIMIT_MODEL_DECLARATIONS ||
         file->entities.count >= LIMIT_MODEL_DECLARATIONS ||
+        file->mixins.count >= LIMIT_MODEL_DECLARATIONS ||
         file->accesses.count >= LIMIT_MODEL_DECLARATIONS ||
         file->rules.count >= LIMIT_MODEL_DECLARATIONS) {
         p->at = p->tokens.count;
@@ -176,6 +188,7 @@ static bool suppressions(struct model_file *file)
 static bool read_file(struct model_file *file)
 {
     declarations(file);
+    parse_mix(file);
     size_t errors = file->p.diagnostics->errors;
     check_types(file);
     check_entities(file);
@@ -188,6 +201,13 @@ static bool read_file(struct model_file *file)
         file->unsound = file->unsound || entity->broken;
     if (!file->unsound && file->p.diagnostics->errors == errors)
         check_accesses(file);
+    if (!file->unsound && file->p.diagnostics->errors == errors) {
+        check_clauses(file);
+        check_deleted(file);
+        check_references(file);
+        check_tallies(file);
+    }
+    file->sound = !file->unsound && file->p.diagnostics->errors == errors;
     check_rules(file);
     return suppressions(file);
 }

@@ -59,7 +59,7 @@ MUST_CHECK bool parse_deeper(struct model_parser *p, struct model_place at);
 void parse_recover_item(struct model_parser *p, size_t from);
 // The words that begin declarations; the list ends with NULL.
 extern const char *const parse_declarations[];
-enum { DECLARATIONS_OF_SHAPE = 3 }; // the first ones: table, entity, type
+enum { DECLARATIONS_OF_SHAPE = 4 }; // the first ones: table, entity, mixin, type
 // Whether a declaration begins here, at the left margin.
 bool parse_declaration_begins(const struct model_parser *p);
 // The same, and what follows leaves no doubt: the brace of the declaration before was forgotten.
@@ -72,6 +72,9 @@ struct slice parse_doc(struct model_parser *p, size_t first, size_t last);
 // ---- Shared parts of the grammar ------------------------------------------------------------
 
 MUST_CHECK struct model_expr *parse_expr(struct model_parser *p);
+// What stands behind an operator that takes a value, or "between" two.
+MUST_CHECK bool parse_operands(struct model_parser *p, enum model_op op,
+                               const struct model_expr *values[2]);
 // NAME {"." NAME}: the steps, in the arena, and where they stand.
 MUST_CHECK bool parse_path(struct model_parser *p, const struct slice **steps, size_t *count,
                            struct model_place *at);
@@ -105,7 +108,18 @@ struct model_names {
     const struct model_param *params;
     bool *used; // by parameter; or NULL
     bool lax;
+    unsigned allows;  // of enum model_allow
     const char *what; // for messages: `entity User`
+};
+
+// Functions that mean something in some places only.
+enum model_allow {
+    MODEL_ALLOW_ORIGIN = 1, // actor(), operation()
+    MODEL_ALLOW_IMAGES = 2, // item(), old()
+    MODEL_ALLOW_EACH = 4,
+    MODEL_ALLOW_EVENT = 8,
+    MODEL_ALLOW_CHANCE = 16, // now(), uuid(), ulid(): what is another each time
+    MODEL_ALLOW_TAGS = 32,   // actor.NAME
 };
 MUST_CHECK bool model_expr_resolve(const struct model_expr *expr, const struct model_names *scope,
                                    struct arena *scratch, struct diagnostics *diagnostics);

@@ -1,7 +1,5 @@
-// Access patterns, and the rules that are carried for the tools.
+// Access patterns.
 #include "model/parse_internal.h"
-
-#include <stdio.h>
 
 // ---- Parameters and entities ----------------------------------------------------------------
 
@@ -75,7 +73,8 @@ static bool entity_names(struct model_file *file, struct raw_access *raw)
 static bool operator_of(struct model_parser *p, enum model_op *op)
 {
     size_t position;
-    if (!parse_accept_any(p, model_op_words, &position))
+    if (parse_at_word(p, model_op_words[MODEL_OP_CHANGED]) ||
+        !parse_accept_any(p, model_op_words, &position))
         return parse_expected(p,
                               "=, !=, <, <=, >, >=, begins, between, contains, exists or missing");
     *op = (enum model_op)position;
@@ -90,15 +89,7 @@ static bool condition(struct model_file *file, struct model_condition *out)
         return false;
     if (out->op == MODEL_OP_EXISTS || out->op == MODEL_OP_MISSING)
         return true;
-    out->values[0] = parse_expr(p);
-    if (out->values[0] == NULL)
-        return false;
-    if (out->op != MODEL_OP_BETWEEN)
-        return true;
-    if (!parse_expect_word(p, "and"))
-        return false;
-    out->values[1] = parse_expr(p);
-    return out->values[1] != NULL;
+    return parse_operands(p, out->op, out->values);
 }
 
 static bool conditions(struct model_file *file, struct model_condition *list, size_t most,
@@ -172,110 +163,16 @@ bool parse_access(struct model_file *file, size_t first)
     if (parse_at_word(p, "one") && next->kind == MODEL_TOKEN_NAME && !next->first) {
         (void)parse_take(p);
         raw->access.one = true;
+    } else if (parse_at_word(p, "count") && next->kind == MODEL_TOKEN_NAME && !next->first &&
+               !model_token_is(&p->tokens, next, "of") &&
+               !model_token_is(&p->tokens, next, "via") &&
+               !model_token_is(&p->tokens, next, "where")) {
+        (void)parse_take(p);
+        raw->access.count = true;
     }
     if (!entity_names(file, raw) || !clauses(file, raw))
         return false;
     raw->access.doc = parse_doc(p, first, p->at - 1);
     LIST_APPEND(&file->accesses, raw);
-    return true;
-}
-
-// ---- Rules ----------------------------------------------------------------------------------
-
-bool parse_raw_name(struct model_parser *p, const char *what, struct raw_name *name)
-{
-    name->at = parse_place(p);
-    return parse_name(p, what, &name->name);
-}
-
-static bool rule_string(struct model_parser *p, const char *what, struct raw_rule *raw)
-{
-    if (!parse_at(p, MODEL_TOKEN_STRING))
-        return parse_expected(p, what);
-    raw->template = parse_template(p);
-    return raw->template != NULL;
-}
-
-static bool rule_events(struct model_parser *p)
-{
-    static const char *const events[] = {"insert", "modify", "remove", NULL};
-    size_t position = 0;
-    do {
-        if (!parse_choice(p, events, &position))
-            return false;
-    } while (parse_accept(p, MODEL_TOKEN_COMMA));
-    return true;
-}
-
-// What a capital in the grammar of a rule stands for.
-static bool rule_part(struct model_parser *p, char part, struct raw_rule *raw)
-{
-    static const char *const fates[] = {"archive", "delete", NULL};
-    uint64_t number = 0;
-    size_t position = 0;
-    struct slice name;
-    switch (part) {
-    case 'E':
-    case 'T':
-        return parse_raw_name(p, "the name of an entity",
-                              part == 'E' ? &raw->entity : &raw->target);
-    case 'A':
-        return parse_raw_name(p, "the name of an attribute",
-                              &raw->names[raw->names[0].name.len > 0 ? 1 : 0]);
-    case 'D':
-        return parse_duration(p, &number);
-    case 'N':
-        return parse_count(p, "a number", 1, INT32_MAX, &number);
-    case 'F':
-        return parse_choice(p, fates, &position);
-    case 'V':
-        return rule_events(p);
-    case 'S':
-        return rule_string(p, "a string: the name of the event", raw);
-    default: // P: the path of an object, behind its name
-        return parse_expect(p, MODEL_TOKEN_DOT, "\".\" and a name for the object") &&
-               parse_name(p, "a name for the object", &name) &&
-               parse_expect(p, MODEL_TOKEN_EQUAL, "\"=\" and the object's path") &&
-               rule_string(p, "a string: the object's path", raw);
-    }
-}
-
-static bool rule_read(struct model_parser *p, const char *grammar, struct raw_rule *raw)
-{
-    for (size_t len; *grammar != 0; grammar += len + (grammar[len] == ' ')) {
-        char word[16];
-        len = strcspn(grammar, " ");
-        (void)snprintf(word, sizeof(word), "%.*s", (int)len, grammar);
-        bool capital = word[0] >= 'A' && word[0] <= 'Z';
-        if (!(capital ? rule_part(p, word[0], raw) : parse_expect_word(p, word)))
-            return false;
-    }
-    return true;
-}
-
-bool parse_rule(struct model_file *file, size_t first)
-{
-    static const struct {
-        const char *kind;
-        const char *grammar;
-    } kinds[] = {{"retain", "E for D then F"},
-                 {"keep", "E latest N by A per A then F"},
-                 {"emit", "S on V of E into T"},
-                 {"object", "E P signed D"},
-                 {"tenant", "A"}};
-    struct model_parser *p = &file->p;
-    struct raw_rule *raw = file_scratch(file, 1, sizeof *raw);
-    if (raw == NULL)
-        return false;
-    const struct model_token *head = parse_last(p);
-    raw->rule.kind = parse_text(p, head);
-    raw->rule.at = model_token_place(head);
-    for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        if (slice_is(raw->rule.kind, kinds[i].kind) && !rule_read(p, kinds[i].grammar, raw))
-            return false;
-    raw->rule.entity = raw->entity.name;
-    raw->rule.text = slice_of(p->tokens.text.ptr + head->start, parse_last(p)->end - head->start);
-    raw->rule.doc = parse_doc(p, first, p->at - 1);
-    LIST_APPEND(&file->rules, raw);
     return true;
 }

@@ -159,8 +159,10 @@ bool parse_choice(struct model_parser *p, const char *const *words, size_t *posi
     return false;
 }
 
-const char *const parse_declarations[] = {"table", "entity", "type",   "access", "retain",
-                                          "keep",  "emit",   "object", "tenant", NULL};
+const char *const parse_declarations[] = {
+    "table",  "entity", "mixin",  "type",    "access",  "include",    "retain",
+    "keep",   "emit",   "audit",  "derive",  "publish", "idempotent", "quota",
+    "object", "seed",   "tenant", "project", "allow",   "deny",       NULL};
 
 // A word that begins a declaration, at the left margin: whatever brace is open was forgotten.
 static bool begins_declaration(const struct model_parser *p, const struct model_token *token)
@@ -182,7 +184,8 @@ bool parse_brace_forgotten(const struct model_parser *p)
     const struct model_token *behind = parse_peek_at(p, 2);
     return parse_declaration_begins(p) && parse_peek_at(p, 1)->kind == MODEL_TOKEN_NAME &&
            (behind->kind == MODEL_TOKEN_LBRACE || behind->kind == MODEL_TOKEN_LPAREN ||
-            model_token_is(&p->tokens, behind, "of") || model_token_is(&p->tokens, behind, "as"));
+            model_token_is(&p->tokens, behind, "of") || model_token_is(&p->tokens, behind, "as") ||
+            model_token_is(&p->tokens, behind, "with"));
 }
 
 void parse_recover_item(struct model_parser *p, size_t from)
@@ -262,7 +265,7 @@ static void add_comment(const struct model_parser *p, const struct model_comment
         struct slice line = comment_line(slice_of(left.ptr, len));
         size_t skipped = end == NULL ? len : len + 1;
         left = slice_of(left.ptr + skipped, left.len - skipped);
-        if (slice_begins(line, SLICE_LIT("lint:")))
+        if (slice_begins(line, SLICE_LIT("lint:")) || slice_begins(line, SLICE_LIT("dolmen:file ")))
             continue;
         bool paragraph = out->len > 1 && out->ptr[out->len - 1] == '\n';
         if (line.len == 0 && (out->len == 0 || paragraph))

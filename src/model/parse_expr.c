@@ -644,6 +644,17 @@ static struct model_expr *term(struct model_parser *p, struct model_expr *left)
     return left;
 }
 
+static struct model_expr *product(struct model_parser *p, struct model_expr *left)
+{
+    unsigned length = 0;
+    while (left != NULL && parse_accept(p, MODEL_TOKEN_STAR)) {
+        if (++length > LIMIT_MODEL_NESTING)
+            return diagnostic_fail(p->diagnostics, left->at, "this expression is too long");
+        left = binary(p, MODEL_EXPR_MULTIPLY, left, term(p, primary(p)));
+    }
+    return left;
+}
+
 static struct model_expr *sum(struct model_parser *p, struct model_expr *left)
 {
     unsigned length = 0;
@@ -651,7 +662,8 @@ static struct model_expr *sum(struct model_parser *p, struct model_expr *left)
         bool plus = parse_take(p)->kind == MODEL_TOKEN_PLUS;
         if (++length > LIMIT_MODEL_NESTING)
             return diagnostic_fail(p->diagnostics, left->at, "this expression is too long");
-        left = binary(p, plus ? MODEL_EXPR_ADD : MODEL_EXPR_SUBTRACT, left, term(p, primary(p)));
+        left = binary(p, plus ? MODEL_EXPR_ADD : MODEL_EXPR_SUBTRACT, left,
+                      product(p, term(p, primary(p))));
     }
     return left;
 }
@@ -660,7 +672,7 @@ struct model_expr *parse_expr(struct model_parser *p)
 {
     if (!parse_deeper(p, parse_place(p)))
         return NULL;
-    struct model_expr *expr = sum(p, term(p, primary(p)));
+    struct model_expr *expr = sum(p, product(p, term(p, primary(p))));
     p->depth--;
     return expr;
 }
@@ -674,5 +686,5 @@ struct model_template *parse_key(struct model_parser *p, bool *plain)
         return parse_template(p);
     // A name is an attribute's even before a "(", with which a type of the next line may begin.
     struct model_expr *first = number ? number_expr(p) : path(p);
-    return bare_from(p, token, sum(p, term(p, first)));
+    return bare_from(p, token, sum(p, product(p, term(p, first))));
 }

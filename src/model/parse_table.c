@@ -339,8 +339,8 @@ bool parse_table(struct model_file *file, size_t first)
                          "a table's name has 3 to 255 letters, digits, \"_\", \"-\" or \".\"");
     struct raw_table *same = file_table(file, table->name);
     if (same != NULL)
-        (void)file_error(file, table->at, "table \"%.*s\" is declared twice, first in line %u",
-                         SLICE_FMT(table->name), same->table.at.line);
+        (void)file_error(file, table->at, "table \"%.*s\" is declared twice, first in %s",
+                         SLICE_FMT(table->name), file_line(file, same->table.at.line));
     LIST_APPEND(&file->tables, raw);
     raw->broken = true;
     if (!parse_expect(p, MODEL_TOKEN_LBRACE, "\"{\" and what the table has"))

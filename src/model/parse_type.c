@@ -316,7 +316,7 @@ const struct model_type *parse_type(struct model_file *file, enum raw_optional *
 
 // ---- Attributes and fields ------------------------------------------------------------------
 
-static bool is_type_word(const struct model_parser *p, const struct model_token *token)
+bool parse_is_type_word(const struct model_parser *p, const struct model_token *token)
 {
     for (size_t i = 0; i <= MODEL_KINDS; i++)
         if (model_type_words[i][0] != 0 && model_token_is(&p->tokens, token, model_type_words[i]))
@@ -324,13 +324,11 @@ static bool is_type_word(const struct model_parser *p, const struct model_token 
     return false;
 }
 
-// Words behind an attribute; one that stands first in its line, before ":" or before a type, is the
-// next attribute's name.
-static bool at_modifier(const struct model_parser *p, const char *word)
+bool parse_at_modifier(const struct model_parser *p, const char *word)
 {
     const struct model_token *next = parse_peek_at(p, 1);
     const struct model_token *after = parse_peek_at(p, 2);
-    bool names = next->kind == MODEL_TOKEN_COLON || is_type_word(p, next) ||
+    bool names = next->kind == MODEL_TOKEN_COLON || parse_is_type_word(p, next) ||
                  (next->kind == MODEL_TOKEN_QUESTION && after->kind == MODEL_TOKEN_COLON);
     return parse_at_word(p, word) && !parse_peek(p)->first && !names;
 }
@@ -339,7 +337,7 @@ static bool modifier_word(struct model_file *file, struct model_attribute *attri
 {
     struct model_parser *p = &file->p;
     for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++) {
-        if (!at_modifier(p, one->word))
+        if (!parse_at_modifier(p, one->word))
             continue;
         (void)parse_take(p);
         if (one->normal == 0)
@@ -357,9 +355,9 @@ static bool comma_inside(const struct model_parser *p)
     if (!parse_accept(&ahead, MODEL_TOKEN_COMMA))
         return false;
     for (const struct model_modifier *one = model_modifiers; one->word != NULL; one++)
-        if (at_modifier(&ahead, one->word))
+        if (parse_at_modifier(&ahead, one->word))
             return true;
-    return false;
+    return parse_at_attribute_clause(&ahead);
 }
 
 static bool on_update(struct model_file *file, struct model_attribute *attribute)
@@ -391,14 +389,15 @@ static const struct foreign_word {
 
 // Whether a word behind an attribute, in its line, is meant as a modifier without being one: no
 // type follows it, or it is one of another language. It is told, and taken.
-static bool foreign_modifier(struct model_file *file)
+static bool foreign_modifier(struct model_file *file, bool field)
 {
     struct model_parser *p = &file->p;
     const struct model_token *word = parse_peek(p);
     const struct model_token *next = parse_peek_at(p, 1);
     bool literal = next->kind == MODEL_TOKEN_STRING || next->kind == MODEL_TOKEN_NUMBER;
     bool ends = next->first || next->kind == MODEL_TOKEN_RBRACE || next->kind == MODEL_TOKEN_COMMA;
-    if (word->kind != MODEL_TOKEN_NAME || word->first || word->quoted || (!ends && !literal))
+    if (word->kind != MODEL_TOKEN_NAME || word->first || word->quoted || (!ends && !literal) ||
+        (!field && model_token_is(&p->tokens, word, "shared"))) // what the entity is
         return false;
     struct model_guess guess = model_guess_for(parse_text(p, word));
     const struct foreign_word *known = NULL;
@@ -419,32 +418,59 @@ static bool foreign_modifier(struct model_file *file)
     return true;
 }
 
-static bool modifiers(struct model_file *file, struct model_attribute *attribute)
+// Behind "=": a default, or what is counted.
+static bool value(struct model_file *file, struct raw_attribute *raw)
 {
     struct model_parser *p = &file->p;
+    if (raw->attribute.otherwise != NULL || raw->tally != NULL)
+        return file_error(file, model_token_place(parse_last(p)), "a second default");
+    if (parse_at_tally(p)) {
+        raw->tally = parse_tally(file);
+        return raw->tally != NULL;
+    }
+    raw->attribute.otherwise = parse_expr(p);
+    return raw->attribute.otherwise != NULL;
+}
+
+static bool modifiers(struct model_file *file, bool field, struct raw_attribute *raw)
+{
+    struct model_parser *p = &file->p;
+    struct model_attribute *attribute = &raw->attribute;
     for (;;) {
+        bool taken = false;
         if (comma_inside(p))
             (void)parse_take(p);
-        if (parse_at(p, MODEL_TOKEN_EQUAL)) {
-            if (attribute->otherwise != NULL)
-                return file_error(file, parse_place(p), "a second default");
-            (void)parse_take(p);
-            attribute->otherwise = parse_expr(p);
-            if (attribute->otherwise == NULL)
+        if (!parse_attribute_clause(file, raw, &taken))
+            return false;
+        if (taken)
+            continue;
+        if (parse_accept(p, MODEL_TOKEN_EQUAL)) {
+            if (!value(file, raw))
                 return false;
-        } else if (at_modifier(p, "on")) {
+        } else if (parse_at_modifier(p, "on")) {
             if (!on_update(file, attribute))
                 return false;
-        } else if (!modifier_word(file, attribute) && !foreign_modifier(file)) {
+        } else if (!modifier_word(file, attribute) && !foreign_modifier(file, field)) {
             return true;
         }
     }
 }
 
-static bool check_modifiers(struct model_file *file, bool field,
-                            const struct model_attribute *attribute)
+static bool check_modifiers(struct model_file *file, bool field, const struct raw_attribute *raw)
 {
+    const struct model_attribute *attribute = &raw->attribute;
     struct model_place at = attribute->at;
+    if (attribute->always && attribute->otherwise == NULL)
+        return file_error(file, at,
+                          "\"always\" needs what it is: \"number = price * count always\"");
+    if (attribute->always && (attribute->on_update || attribute->version))
+        return file_error(file, at,
+                          "what is always computed is neither \"on update\" nor a version");
+    if (raw->tally != NULL && (attribute->always || attribute->on_update || attribute->version ||
+                               attribute->unique || attribute->immutable))
+        return file_error(file, at,
+                          "what the server counts takes no \"always\", \"on update\", \"version\", "
+                          "\"unique\" or \"immutable\"");
     if (attribute->on_update && attribute->otherwise == NULL)
         return file_error(file, at, "\"on update\" needs a default to take: \"= now() on update\"");
     if (attribute->version && attribute->otherwise != NULL)
@@ -453,26 +479,29 @@ static bool check_modifiers(struct model_file *file, bool field,
         return file_error(file, at, "lower and upper exclude each other");
     if (!field)
         return true;
-    const char *word = attribute->unique      ? "unique"
-                       : attribute->immutable ? "immutable"
-                       : attribute->version   ? "version"
-                       : attribute->on_update ? "on update"
-                                              : NULL;
+    const char *word = attribute->unique        ? "unique"
+                       : attribute->immutable   ? "immutable"
+                       : attribute->version     ? "version"
+                       : attribute->on_update   ? "on update"
+                       : attribute->always      ? "always"
+                       : raw->tally != NULL     ? "count of"
+                       : raw->reference != NULL ? "references"
+                                                : NULL;
     if (word != NULL)
         return file_error(file, at, "a field of an object cannot be \"%s\"", word);
     return true;
 }
 
-// The text of the tokens from the one at `first` to the one taken last.
-static struct slice text_since(const struct model_parser *p, size_t first)
+struct slice parse_text_since(const struct model_parser *p, size_t first)
 {
     uint32_t start = p->tokens.list[first].start;
     return slice_of(p->tokens.text.ptr + start, parse_last(p)->end - start);
 }
 
-bool parse_attribute(struct model_file *file, bool field, struct model_attribute *attribute)
+bool parse_attribute(struct model_file *file, bool field, struct raw_attribute *raw)
 {
     struct model_parser *p = &file->p;
+    struct model_attribute *attribute = &raw->attribute;
     size_t first = p->at;
     *attribute = (struct model_attribute){.at = parse_place(p)};
     if (!parse_name(p, field ? "the name of a field, or \"}\"" : "an attribute, a key, or \"}\"",
@@ -488,16 +517,16 @@ bool parse_attribute(struct model_file *file, bool field, struct model_attribute
     attribute->type = parse_type(file, &optional);
     if (attribute->type == NULL)
         return false;
-    attribute->written = text_since(p, begun);
+    attribute->written = parse_text_since(p, begun);
     attribute->optional = attribute->optional || optional != RAW_REQUIRED;
     attribute->strict = optional == RAW_STRICT;
-    if (!modifiers(file, attribute))
+    if (!modifiers(file, field, raw))
         return false;
     attribute->doc = parse_doc(p, first, p->at - 1);
     // A comment behind "a string,  // like this" stands behind the comma.
     if (attribute->doc.len == 0 && parse_at(p, MODEL_TOKEN_COMMA))
         attribute->doc = parse_doc(p, first, p->at);
-    return check_modifiers(file, field, attribute);
+    return check_modifiers(file, field, raw);
 }
 
 static void sort_fields(struct model_attribute *fields, size_t count)
@@ -525,8 +554,8 @@ static bool gather_fields(struct model_file *file, struct model_type *object,
         if (!slice_equal(fields[i - 1].name, fields[i].name))
             continue;
         uint32_t before = fields[i - 1].at.line;
-        (void)file_error(file, fields[i].at, "field \"%.*s\" is declared twice, first in line %u",
-                         SLICE_FMT(fields[i].name), before);
+        (void)file_error(file, fields[i].at, "field \"%.*s\" is declared twice, first in %s",
+                         SLICE_FMT(fields[i].name), file_line(file, before));
     }
     object->fields = fields;
     object->field_count = count;
@@ -547,7 +576,7 @@ static bool parse_fields(struct model_file *file, struct model_type *object)
         struct raw_attribute *raw = file_scratch(file, 1, sizeof *raw);
         if (raw == NULL)
             return false;
-        if (!parse_attribute(file, true, &raw->attribute)) {
+        if (!parse_attribute(file, true, raw)) {
             // Only the outermost braces recover, or one mistake would be told many times.
             return false;
         }
@@ -574,8 +603,8 @@ bool parse_type_declaration(struct model_file *file, size_t first)
         return false;
     bool again = named->at.line > 0;
     if (again)
-        (void)file_error(file, at, "type \"%.*s\" is declared twice, first in line %u",
-                         SLICE_FMT(name), named->at.line);
+        (void)file_error(file, at, "type \"%.*s\" is declared twice, first in %s", SLICE_FMT(name),
+                         file_line(file, named->at.line));
     else
         named->at = at;
     struct model_type object = {.kind = MODEL_OBJECT, .name = name};
@@ -596,7 +625,7 @@ bool parse_type_declaration(struct model_file *file, size_t first)
         alias = parse_type(file, &optional);
         if (alias == NULL)
             return false;
-        named->written = text_since(p, begun);
+        named->written = parse_text_since(p, begun);
         named->doc = parse_doc(p, first, p->at - 1);
     }
     if (optional != RAW_REQUIRED)

@@ -3,8 +3,8 @@
 // text.
 #include "report/propose.h"
 
+#include "eval/validate.h"
 #include "guard/plain.h"
-#include "guard/validate.h"
 #include "infer/draft.h"
 
 enum { TEXT_MAX = 64 << 10, DEPTH_MAX = 8, OPTIONS_MAX = 24 };

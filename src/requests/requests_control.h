@@ -393,8 +393,15 @@ struct restore_table_to_point_in_time_request {
     X(T, OPTIONAL, check_only, "CheckOnly", BOOLEAN) /* ApplyModel: answers as DiffModel does */   \
     X(T, OPTIONAL, prune, "Prune", BOOLEAN) /* deletes indexes that the model does not name */     \
     X(T, OPTIONAL, version, "Version", LONG_MIN(1)) /* DiffModel: compares with that one only */   \
-    X(T, OPTIONAL, newer, "Newer", BOOLEAN)   /* refuses one that the table had before its own */  \
+    X(T, OPTIONAL, newer, "Newer", BOOLEAN) /* refuses one that the table had before its own */    \
+    X(T, OPTIONAL, remove_items, "RemoveItems",                                                    \
+      BOOLEAN)                                /* also if new rules remove some at once */          \
     X(T, OPTIONAL, rate, "Rate", LONG_MIN(1)) /* items of a second that the backfill writes */
+
+// The archives of sweeps (docs/RETENTION.md), of all tables unless one is named.
+#define list_archives_request_members(X, T)                                                        \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(own_table_name))                               \
+    X(T, OPTIONAL, verify, "Verify", BOOLEAN) /* reads them, and compares with their manifests */
 
 #define apply_migration_request_members(X, T)                                                      \
     X(T, REQUIRED, migration, "Migration", TEXT)                                                   \
@@ -409,12 +416,57 @@ struct restore_table_to_point_in_time_request {
     WITH_OWN_TABLE_NAME(X, T)                                                                      \
     X(T, REQUIRED, migration_name, "MigrationName", TEXT)
 
+// Consumers of change logs (docs/EVENTS.md).
+#define WITH_CONSUMER(X, T)                                                                        \
+    WITH_OWN_TABLE_NAME(X, T)                                                                      \
+    X(T, REQUIRED, consumer_name, "ConsumerName", TEXT_SIZE(1, 255))
+
+#define list_consumers_request_members(X, T)                                                       \
+    X(T, OPTIONAL, table_name, "TableName", TEXT_OF(own_table_name))
+
+#define consumer_request_members(X, T) WITH_CONSUMER(X, T)
+
+#define update_consumer_request_members(X, T)                                                      \
+    WITH_CONSUMER(X, T)                                                                            \
+    X(T, REQUIRED, action, "Action", ENUM("PAUSE", "RESUME", "REPLAY", "BACKFILL"))                \
+    X(T, OPTIONAL, from, "From", TEXT_SIZE(1, 40)) /* REPLAY: 2026-01-31T12:00:00Z */
+
+#define list_dead_letters_request_members(X, T)                                                    \
+    WITH_CONSUMER(X, T)                                                                            \
+    X(T, OPTIONAL, after, "ExclusiveStartSequence", LONG_MIN(1))                                   \
+    X(T, OPTIONAL, limit, "Limit", INTEGER_RANGE(1, 100))
+
+#define retry_dead_letters_request_members(X, T)                                                   \
+    WITH_CONSUMER(X, T)                                                                            \
+    X(T, OPTIONAL, sequence, "Sequence", LONG_MIN(1)) /* of one; else all */                       \
+    X(T, OPTIONAL, drop, "Drop", BOOLEAN)             /* forgets them instead */
+
 // See verify.h. A run is begun without a RunId, and asked for with it.
 #define verify_database_request_members(X, T)                                                      \
     X(T, OPTIONAL, table_name, "TableName", TEXT_OF(own_table_name)) /* only this one */           \
     X(T, OPTIONAL, run_id, "RunId", TEXT)                                                          \
     X(T, OPTIONAL, stop, "Stop", BOOLEAN)       /* the run is to end */                            \
     X(T, OPTIONAL, limit, "Limit", LONG_MIN(1)) /* differences to describe */
+
+// ---- Identities --------------------------------------------------------------------------------
+
+// All operations on them; which members one needs is said by its row (accounts/accounts.c).
+#define account_request_members(X, T)                                                              \
+    X(T, OPTIONAL, user_name, "UserName", TEXT_SIZE(1, 128))                                       \
+    X(T, OPTIONAL, group_name, "GroupName", TEXT_SIZE(1, 128))                                     \
+    X(T, OPTIONAL, role_name, "RoleName", TEXT_SIZE(1, 128))                                       \
+    X(T, OPTIONAL, policy_name, "PolicyName", TEXT_SIZE(1, 128))                                   \
+    X(T, OPTIONAL, policy_arn, "PolicyArn", TEXT_SIZE(1, 2048))                                    \
+    X(T, OPTIONAL, policy_document, "PolicyDocument", TEXT_SIZE(1, 131072))                        \
+    X(T, OPTIONAL, trust, "AssumeRolePolicyDocument", TEXT_SIZE(1, 131072))                        \
+    X(T, OPTIONAL, permissions_boundary, "PermissionsBoundary", TEXT_SIZE(1, 2048))                \
+    X(T, OPTIONAL, access_key_id, "AccessKeyId", TEXT_SIZE(16, 128))                               \
+    X(T, OPTIONAL, status, "Status", ENUM("Active", "Inactive"))                                   \
+    X(T, OPTIONAL, description, "Description", TEXT_MAX(1000))                                     \
+    X(T, OPTIONAL, tags, "Tags", LIST(STRUCT(request_tag)))                                        \
+    X(T, OPTIONAL, tag_keys, "TagKeys", LIST(TEXT_SIZE(1, 128)))                                   \
+    X(T, OPTIONAL, marker, "Marker", TEXT_SIZE(1, 128))                                            \
+    X(T, OPTIONAL, max_items, "MaxItems", INTEGER_RANGE(1, 1000))
 
 // ---- All of them ------------------------------------------------------------------------------
 
@@ -474,9 +526,16 @@ struct restore_table_to_point_in_time_request {
     X(list_migrations_request, "ListMigrationsInput")                                              \
     X(describe_model_report_request, "DescribeModelReportInput")                                   \
     X(apply_model_request, "ApplyModelInput")                                                      \
+    X(list_archives_request, "ListArchivesInput")                                                  \
     X(apply_migration_request, "ApplyMigrationInput")                                              \
     X(describe_migration_request, "DescribeMigrationInput")                                        \
-    X(verify_database_request, "VerifyDatabaseInput")
+    X(list_consumers_request, "ListConsumersInput")                                                \
+    X(consumer_request, "DescribeConsumerInput")                                                   \
+    X(update_consumer_request, "UpdateConsumerInput")                                              \
+    X(list_dead_letters_request, "ListDeadLettersInput")                                           \
+    X(retry_dead_letters_request, "RetryDeadLettersInput")                                         \
+    X(verify_database_request, "VerifyDatabaseInput")                                              \
+    X(account_request, "AccountInput")
 CONTROL_REQUESTS(REQUEST_STRUCT)
 
 // Other ways to read them, and those whose struct stands above.

@@ -64,7 +64,7 @@ bool rocks_flush(struct rocks_store *rocks, struct store_error *error)
     if (!flush_done(rocks, errors))
         return store_fail(error, "flushing did not come to an end");
     rocks->noted = applied;
-    bool ok = manifest_promise(rocks->data_path, &rocks->promise, error);
+    bool ok = manifest_promise(rocks->data_path, rocks->dir.keys, &rocks->promise, error);
     if (!ok)
         rocks_plain_paths(rocks, error->text, sizeof(error->text));
     return ok;

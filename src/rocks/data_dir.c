@@ -18,9 +18,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // What can be read: 1 has no index entries that are references, the log of 1 and 2 is another, and
@@ -91,7 +93,8 @@ static bool make_path(const char *path, struct store_error *error)
 // what the root of a freshly made file system has.
 static bool name_is_harmless(const char *name)
 {
-    static const char *const harmless[] = {".", "..", FORMAT_DRAFT, "lost+found"};
+    static const char *const harmless[] = {
+        ".", "..", FORMAT_DRAFT, "lost+found", KEYRING_FILE, KEYRING_COPY, KEYRING_FILE ".tmp"};
     for (size_t i = 0; i < COUNT_OF(harmless); i++)
         if (strcmp(name, harmless[i]) == 0)
             return true;
@@ -174,10 +177,10 @@ static bool check_current(int fd, const char *path, struct store_error *error)
 
 // ---- FORMAT ---------------------------------------------------------------------
 
-static bool write_format(int dir_fd, const char *path, struct store_error *error)
+static bool write_format(int dir_fd, const char *path, int format, struct store_error *error)
 {
     char text[64];
-    int length = snprintf(text, sizeof(text), FORMAT_PATTERN, DATA_DIR_FORMAT);
+    int length = snprintf(text, sizeof(text), FORMAT_PATTERN, format);
     int fd = openat(dir_fd, FORMAT_DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     bool ok = fd >= 0 && write(fd, text, (size_t)length) == length && fsync(fd) == 0;
     if (fd >= 0)
@@ -194,27 +197,54 @@ static int format_of(const char *text)
     if (sscanf(text, "dolmen format %9d", &number) != 1)
         return 0;
     (void)snprintf(canonical, sizeof(canonical), FORMAT_PATTERN, number);
-    return strcmp(text, canonical) == 0 || number > DATA_DIR_FORMAT ? number : 0;
+    return strcmp(text, canonical) == 0 || number > DATA_DIR_FORMAT_SEALED ? number : 0;
 }
 
 static bool judge_format(const char *text, const char *path, int *number, struct store_error *error)
 {
     *number = format_of(text);
-    if (*number > DATA_DIR_FORMAT)
+    if (*number > DATA_DIR_FORMAT_SEALED)
         return store_fail(error,
                           "%s was written by a newer dolmen (format %d; this one reads up to "
                           "format %d): use that version",
-                          path, *number, DATA_DIR_FORMAT);
+                          path, *number, DATA_DIR_FORMAT_SEALED);
     return *number >= FORMAT_OLDEST ||
            store_fail(error, "%s/FORMAT is not a format file of dolmen", path);
 }
 
-static bool check_format(int dir_fd, const char *path, int *number, struct store_error *error)
+// The keys are there before FORMAT says so, and FORMAT is before anything that needs them.
+static bool make_keys(int dir_fd, const struct store_options *options, struct store_error *error)
 {
+    if (options->master == NULL)
+        return store_fail(error,
+                          "cannot encrypt %s without a master key: name one with "
+                          "--master-key",
+                          options->path);
+    struct keyring ring;
+    keyring_init(&ring, (int64_t)time(NULL));
+    bool ok = keyring_write(&ring, options->master, dir_fd) ||
+              store_fail_errno(error, "cannot write " KEYRING_FILE " in %s", options->path);
+    keyring_wipe(&ring);
+    return ok;
+}
+
+static bool make_format(int dir_fd, const struct store_options *options, int *number,
+                        struct store_error *error)
+{
+    bool sealed = options->encryption == STORE_ENCRYPTED ||
+                  (options->encryption == STORE_AS_IT_IS && options->master != NULL);
+    *number = sealed ? DATA_DIR_FORMAT_SEALED : DATA_DIR_FORMAT;
+    return (!sealed || make_keys(dir_fd, options, error)) &&
+           write_format(dir_fd, options->path, *number, error);
+}
+
+static bool check_format(int dir_fd, const struct store_options *options, int *number,
+                         struct store_error *error)
+{
+    const char *path = options->path;
     int fd = openat(dir_fd, FORMAT_FILE, O_RDONLY | O_CLOEXEC);
-    *number = DATA_DIR_FORMAT;
     if (fd < 0 && errno == ENOENT)
-        return check_unmarked(dir_fd, path, error) && write_format(dir_fd, path, error);
+        return check_unmarked(dir_fd, path, error) && make_format(dir_fd, options, number, error);
     char text[64];
     ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
     if (length < 0)
@@ -225,6 +255,58 @@ static bool check_format(int dir_fd, const char *path, int *number, struct store
         return false;
     text[length] = 0;
     return judge_format(text, path, number, error);
+}
+
+bool data_dir_keys(int fd, const char *path, const struct crypt_key *master, struct keyring **keys,
+                   struct store_error *error)
+{
+    bool uneven = false;
+    char why[400];
+    *keys = NULL;
+    struct keyring *ring = memory_zeroed(sizeof(*ring));
+    bool ok = keyring_read(ring, master, fd, path, &uneven, why, sizeof(why));
+    if (!ok)
+        (void)store_fail(error, "%s", why);
+    // Not of use for anything but the next mishap; a disk that is full may be read all the same.
+    if (ok && uneven)
+        (void)!keyring_write(ring, master, fd);
+    if (ok)
+        *keys = ring;
+    else
+        data_dir_keys_free(ring);
+    return ok;
+}
+
+void data_dir_keys_free(struct keyring *keys)
+{
+    if (keys == NULL)
+        return;
+    keyring_wipe(keys);
+    free(keys);
+}
+
+// Whether the directory is as it is wished, and the keys of one that is encrypted. One that has
+// keys is, whatever FORMAT says.
+static bool open_keys(struct data_dir *dir, int fd, const struct store_options *options,
+                      struct store_error *error)
+{
+    bool sealed = dir->format == DATA_DIR_FORMAT_SEALED || keyring_is_there(fd);
+    if (!sealed)
+        return options->encryption != STORE_ENCRYPTED ||
+               store_fail(
+                   error,
+                   "%s is not encrypted. Make an encrypted copy of it with 'dolmen repair %s "
+                   "--to NEWDIR --master-key SOURCE'",
+                   options->path, options->path);
+    if (options->encryption == STORE_PLAIN)
+        return store_fail(error, "%s is encrypted, and stays so", options->path);
+    if (dir->format != DATA_DIR_FORMAT_SEALED)
+        return store_fail(error,
+                          "%s/FORMAT is damaged: the directory has " KEYRING_FILE
+                          ", so its format is %d, not %d. Restore it from a copy, or run 'dolmen "
+                          "repair %s'",
+                          options->path, DATA_DIR_FORMAT_SEALED, dir->format, options->path);
+    return data_dir_keys(fd, options->path, options->master, &dir->keys, error);
 }
 
 // Makes one of the directories inside and opens it; -1 after saying why not.
@@ -258,8 +340,11 @@ static bool make_inner(struct data_dir *dir, int fd, const char *path, struct st
 
 // ---- Opening --------------------------------------------------------------------
 
-bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *error)
+bool data_dir_open(struct data_dir *dir, const struct store_options *options,
+                   struct store_error *error)
 {
+    const char *path = options->path;
+    *dir = (struct data_dir){.keys = NULL};
     if (!make_path(path, error))
         return false;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -270,9 +355,10 @@ bool data_dir_open(struct data_dir *dir, const char *path, struct store_error *e
     if (!dir->locked && errno == EWOULDBLOCK)
         ok = data_dir_in_use(path, error);
     else
-        ok = check_format(fd, path, &dir->format, error) && check_current(fd, path, error) &&
-             make_inner(dir, fd, path, error);
+        ok = check_format(fd, options, &dir->format, error) && open_keys(dir, fd, options, error) &&
+             check_current(fd, path, error) && make_inner(dir, fd, path, error);
     if (!ok) {
+        data_dir_keys_free(dir->keys);
         (void)close(fd);
         return false;
     }
@@ -285,6 +371,7 @@ void data_dir_close(struct data_dir *dir)
     (void)close(dir->log);
     (void)close(dir->db);
     (void)close(dir->fd);
+    data_dir_keys_free(dir->keys);
 }
 
 bool data_dir_path(int fd, char out[DATA_DIR_NAME])
@@ -316,7 +403,7 @@ bool data_dir_has_tables(const struct data_dir *dir)
 
 bool data_dir_mark(struct data_dir *dir, const char *path, struct store_error *error)
 {
-    if (!write_format(dir->fd, path, error))
+    if (!write_format(dir->fd, path, DATA_DIR_FORMAT, error))
         return false;
     dir->format = DATA_DIR_FORMAT;
     return true;

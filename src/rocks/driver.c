@@ -571,6 +571,7 @@ static void rocks_stats(struct store *store, struct store_stats *out)
     struct rocks_store *rocks = rocks_of(store);
     wal_measure(rocks->wal, &out->log_segments, &out->log_bytes);
     out->log_active_bytes = wal_segment_bytes(rocks->wal);
+    out->encrypted = rocks->dir.keys != NULL;
     out->cache_bytes = rocks_property(rocks, "rocksdb.block-cache-usage");
     out->cache_limit = rocks_property(rocks, "rocksdb.block-cache-capacity");
     out->memtable_bytes = rocks_property(rocks, "rocksdb.cur-size-all-mem-tables");
@@ -597,7 +598,7 @@ static void rocks_check_tables(struct store *store,
         char path[PATH_MAX + 64];
         (void)snprintf(path, sizeof(path), "%s/db%.32s", rocks->path,
                        rocksdb_livefiles_name(files, i)); // with its slash
-        more = rocks_table_visit(path, visit, context);
+        more = rocks_table_visit(path, rocks->dir.keys, visit, context);
     }
     rocksdb_livefiles_destroy(files);
 }

@@ -39,7 +39,13 @@ void rocks_close_as_it_is(rocksdb_options_t *options);
 void rocks_pin_metadata(rocksdb_block_based_table_options_t *options, bool all);
 void rocks_flush_at_once(rocksdb_flushoptions_t *options);
 void rocks_use_our_memtable(rocksdb_options_t *options);
-void rocks_read_patiently(rocksdb_options_t *options);
+// The files of a directory that is encrypted, read and written; NULL if it is not. The keys are
+// borrowed. Everything that uses them must be closed before they are freed.
+struct keyring;
+struct rocks_files;
+struct rocks_files *rocks_files_new(const struct keyring *keys);
+void rocks_files_free(struct rocks_files *files);
+void rocks_read_patiently(rocksdb_options_t *options, struct rocks_files *files);
 
 // Whether so many bytes of a table, behind others of it, may be written.
 typedef bool (*rocks_ask_room)(void *context, uint64_t written, size_t bytes, bool merging);
@@ -67,11 +73,12 @@ uint32_t rocks_crc32c(const void *bytes, size_t length);
 struct rocks_table;
 
 // Every block of it against its checksum, or only whether it opens. False with what is wrong.
-bool rocks_table_check(const char *path, char *text, size_t size);
-bool rocks_table_opens(const char *path, char *text, size_t size);
-// Who made it, in words that no other table has; false if it does not say.
-bool rocks_table_origin(const char *path, char *out, size_t size);
-struct rocks_table *rocks_table_open(const char *path);
+bool rocks_table_check(const char *path, const struct keyring *keys, char *text, size_t size);
+bool rocks_table_opens(const char *path, const struct keyring *keys, char *text, size_t size);
+// Who made it, in words that no other table has: database, session and number; false if it does not
+// say.
+bool rocks_table_origin(const char *path, const struct keyring *keys, char *out, size_t size);
+struct rocks_table *rocks_table_open(const char *path, const struct keyring *keys);
 rocksdb_iterator_t *rocks_table_iterator(void *table);
 void rocks_table_close(struct rocks_table *table);
 // Over a database whose tables may have the same records twice.

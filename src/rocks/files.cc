@@ -12,6 +12,9 @@
 //
 // A table has another name until it is whole and closed, which is before it comes into the list of
 // tables. So a start knows what was never finished, and removes it (judge.c).
+//
+// In a directory that is encrypted every file is sealed (sealed_files.h), and what is not cannot be
+// read: nobody can put a plain file in the place of one.
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -25,6 +28,7 @@
 #include <unistd.h>
 
 #include "rocks/extras.h"
+#include "rocks/sealed_files.h"
 #include "store/store.h"
 
 namespace
@@ -58,15 +62,30 @@ rocksdb::IOStatus cold()
     return rocksdb::IOStatus::Busy("cold");
 }
 
+// As preadv does, without waiting on a thread that must not.
+ssize_t read_parts(int fd, const struct iovec *parts, int count, off_t at)
+{
+    if (store_waits_for_disk() || !nowait_works.load(std::memory_order_relaxed))
+        return preadv(fd, parts, count, at);
+    ssize_t got = preadv2(fd, parts, count, at, RWF_NOWAIT);
+    if (got >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
+        return got;
+    nowait_works.store(false, std::memory_order_relaxed);
+    return preadv(fd, parts, count, at);
+}
+
 class table_file : public rocksdb::FSRandomAccessFile
 {
   public:
-    table_file(int fd, std::string name) : fd_(fd), name_(std::move(name))
+    // Sealed if there is a `sealed`, which is its own from now on.
+    table_file(int fd, std::string name, struct sealed_table *sealed)
+        : fd_(fd), name_(std::move(name)), sealed_(sealed)
     {
     }
 
     ~table_file() override
     {
+        sealed_table_free(sealed_);
         (void)close(fd_);
     }
 
@@ -79,9 +98,12 @@ class table_file : public rocksdb::FSRandomAccessFile
     {
         (void)options;
         (void)context;
+        if (sealed_ != nullptr)
+            return read_sealed(offset, size, result, scratch);
         size_t done = 0;
         while (done < size) {
-            ssize_t got = read_some(offset + done, size - done, scratch + done);
+            struct iovec part = {scratch + done, size - done};
+            ssize_t got = read_parts(fd_, &part, 1, static_cast<off_t>(offset + done));
             if (got == 0)
                 break;
             if (got > 0)
@@ -120,17 +142,19 @@ class table_file : public rocksdb::FSRandomAccessFile
     }
 
   private:
-    ssize_t read_some(uint64_t offset, size_t size, char *to) const
+    rocksdb::IOStatus read_sealed(uint64_t offset, size_t size, rocksdb::Slice *result,
+                                  char *scratch) const
     {
-        auto at = static_cast<off_t>(offset);
-        if (store_waits_for_disk() || !nowait_works.load(std::memory_order_relaxed))
-            return pread(fd_, to, size, at);
-        struct iovec part = {to, size};
-        ssize_t got = preadv2(fd_, &part, 1, at, RWF_NOWAIT);
-        if (got >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
-            return got;
-        nowait_works.store(false, std::memory_order_relaxed);
-        return pread(fd_, to, size, at);
+        ssize_t got = sealed_table_read(sealed_, offset, size, scratch, read_parts);
+        if (got < 0 && errno == EAGAIN)
+            return cold();
+        if (got < 0 && errno == EBADMSG)
+            return rocksdb::IOStatus::Corruption("While reading " + name_,
+                                                 "a page is not what was written");
+        if (got < 0)
+            return failed();
+        *result = rocksdb::Slice(scratch, static_cast<size_t>(got));
+        return rocksdb::IOStatus::OK();
     }
 
     rocksdb::IOStatus failed() const
@@ -142,6 +166,7 @@ class table_file : public rocksdb::FSRandomAccessFile
 
     int fd_;
     std::string name_;
+    struct sealed_table *sealed_;
 };
 
 class new_table : public rocksdb::FSWritableFileOwnerWrapper
@@ -205,7 +230,9 @@ class new_table : public rocksdb::FSWritableFileOwnerWrapper
 class our_files : public rocksdb::FileSystemWrapper
 {
   public:
-    our_files() : rocksdb::FileSystemWrapper(rocksdb::FileSystem::Default())
+    explicit our_files(const std::shared_ptr<rocksdb::FileSystem> &below,
+                       const struct keyring *keys)
+        : rocksdb::FileSystemWrapper(below), keys_(keys)
     {
     }
 
@@ -223,6 +250,8 @@ class our_files : public rocksdb::FileSystemWrapper
         // table without its properties would misread its index from then on.
         if (!store_waits_for_disk())
             return cold();
+        if (keys_ != nullptr && !is_table(name))
+            return target()->NewRandomAccessFile(name, options, result, context);
         int fd = open(name.c_str(), O_RDONLY | O_CLOEXEC);
         // RocksDB words its own failures; direct reads and mapped files are not ours.
         if (fd < 0 || options.use_mmap_reads || options.use_direct_reads) {
@@ -230,7 +259,13 @@ class our_files : public rocksdb::FileSystemWrapper
                 (void)close(fd);
             return target()->NewRandomAccessFile(name, options, result, context);
         }
-        *result = std::make_unique<table_file>(fd, name);
+        struct sealed_table *sealed = keys_ == nullptr ? nullptr : sealed_table_new(keys_, fd);
+        if (keys_ != nullptr && sealed == nullptr) {
+            (void)close(fd);
+            return rocksdb::IOStatus::Corruption("While opening " + name,
+                                                 "it is not a table of this directory's keys");
+        }
+        *result = std::make_unique<table_file>(fd, name, sealed);
         return rocksdb::IOStatus::OK();
     }
 
@@ -275,9 +310,29 @@ class our_files : public rocksdb::FileSystemWrapper
             status = target()->DeleteFile(unfinished(name), options, context);
         return status;
     }
+
+  private:
+    const struct keyring *keys_;
 };
 
 } // namespace
+
+struct rocks_files {
+    std::unique_ptr<rocksdb::Env> env;
+};
+
+struct rocks_files *rocks_files_new(const struct keyring *keys)
+{
+    if (keys == nullptr)
+        return nullptr;
+    auto sealed = rocks_sealed_files(keys);
+    return new rocks_files{rocksdb::NewCompositeEnv(std::make_shared<our_files>(sealed, keys))};
+}
+
+void rocks_files_free(struct rocks_files *files)
+{
+    delete files;
+}
 
 void rocks_room_begin(rocks_ask_room ask, void *context, bool merging, const char *path)
 {
@@ -290,11 +345,13 @@ void rocks_room_end(void)
     table_room.ask = nullptr;
 }
 
-// All stores of a process share the environment, which is never freed: RocksDB's threads, which
-// outlive a store, belong to it.
-void rocks_read_patiently(rocksdb_options_t *options)
+// All stores of a process that are not encrypted share the environment, which is never freed.
+// RocksDB's threads, which outlive a store, belong to the one below it.
+void rocks_read_patiently(rocksdb_options_t *options, struct rocks_files *files)
 {
     static rocksdb::Env *const env =
-        rocksdb::NewCompositeEnv(std::make_shared<our_files>()).release();
-    options->rep.env = env;
+        rocksdb::NewCompositeEnv(
+            std::make_shared<our_files>(rocksdb::FileSystem::Default(), nullptr))
+            .release();
+    options->rep.env = files == nullptr ? env : files->env.get();
 }

@@ -44,7 +44,7 @@ bool rocks_open_failed(const struct rocks_store *rocks, char *message, struct st
         (void)data_dir_in_use(rocks->path, error);
     else if (strstr(message, "No space left") != NULL)
         return rocks_fail(rocks, error, "opening", message);
-    else if (!rocks_tables_blame(rocks->path, error))
+    else if (!rocks_tables_blame(rocks->path, rocks->dir.keys, error))
         (void)store_fail(error,
                          "cannot open %s/db: %.400s. Restore it from a copy, or run 'dolmen "
                          "repair %s'",
@@ -92,7 +92,7 @@ bool rocks_judge(struct rocks_store *rocks, struct rocks_listed *out, struct sto
     buf_init(&out->tables, 64 << 20);
     if (!data_dir_has_tables(&rocks->dir))
         return true;
-    rocksdb_options_t *set = rocks_options_new(&options);
+    rocksdb_options_t *set = rocks_options_new(&options, rocks->files);
     rocksdb_options_set_create_if_missing(set, 0);
     rocksdb_t *db = rocksdb_open_for_read_only(set, rocks->db_path, 0, &message);
     rocksdb_options_destroy(set);
@@ -121,7 +121,7 @@ static bool is_of_last_run(const struct rocks_store *rocks, const char *name, ui
     char path[PATH_MAX + 96];
     char origin[128];
     (void)snprintf(path, sizeof(path), "%s/%s", rocks->db_path, name);
-    if (session == 0 || !rocks_table_origin(path, origin, sizeof(origin)))
+    if (session == 0 || !rocks_table_origin(path, rocks->dir.keys, origin, sizeof(origin)))
         return false;
     const char *space = strchr(origin, ' ');
     return space != NULL && rocks_session_mark(origin) == session &&
@@ -166,8 +166,9 @@ static bool is_leftover(const struct aside *aside, const char *name, uint64_t nu
 {
     struct stat status;
     const struct edits_table *table = edits_find(&aside->list, number);
-    bool removed = table != NULL && fstatat(aside->rocks->dir.db, name, &status, 0) == 0 &&
-                   (table->bytes == 0 || table->bytes == (uint64_t)status.st_size);
+    bool removed =
+        table != NULL && fstatat(aside->rocks->dir.db, name, &status, 0) == 0 &&
+        (table->bytes == 0 || table->bytes == rocks_table_bytes(&status, aside->rocks->dir.keys));
     return removed || is_of_last_run(aside->rocks, name, number, aside->session);
 }
 
@@ -207,7 +208,7 @@ bool rocks_set_aside(struct rocks_store *rocks, const struct rocks_listed *liste
     if (!rocks->dir.locked)
         return true; // another process may be making them; RocksDB finds that out
     buf_init(&names, 64 << 20);
-    manifest_tables(rocks->path, &aside.list);
+    manifest_tables(rocks->path, rocks->dir.keys, &aside.list);
     bool ok = read_names(rocks, &names, error);
     for (size_t at = 0; ok && at < names.len; at += strlen((const char *)names.ptr + at) + 1)
         ok = look_at_file(&aside, (const char *)names.ptr + at, error);

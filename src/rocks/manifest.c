@@ -4,6 +4,7 @@
 #include "rocks/manifest.h"
 
 #include "base/files.h"
+#include "crypt/sealed.h"
 #include "rocks/extras.h"
 #include "store/store_driver.h"
 #include "wal/format.h"
@@ -29,6 +30,7 @@ struct manifest {
     char name[64]; // of the file in db/
     uint64_t number;
     struct buf bytes;
+    bool cut;           // something behind them could not be opened
     uint64_t whole;     // bytes of edits that are
     struct edits edits; // these
 };
@@ -111,6 +113,20 @@ static uint64_t read_edits(struct slice bytes, bool around, struct edits *edits)
     return whole;
 }
 
+// The content of a file that is encrypted, in its place. `cut` if there is more than could be
+// opened.
+static void open_content(const struct keyring *keys, struct buf *bytes, bool around, bool *cut)
+{
+    struct buf plain;
+    bool all;
+    buf_init(&plain, MANIFEST_MAX);
+    uint64_t whole = frames_read(keys, buf_view(bytes), &plain, &all);
+    *cut = !all;
+    buf_clear(bytes);
+    buf_add(bytes, plain.ptr, around ? plain.len : whole);
+    buf_release(&plain);
+}
+
 // The whole of it.
 static bool read_named(int db, const char *name, struct buf *out)
 {
@@ -164,32 +180,47 @@ static bool missing(const char *data, const char *name, struct store_error *erro
                       name, data);
 }
 
-static bool manifest_read(int db, const char *data, struct manifest *out, struct store_error *error)
+static bool manifest_read(int db, const char *data, const struct keyring *keys,
+                          struct manifest *out, struct store_error *error)
 {
     buf_clear(&out->bytes);
     if (!read_named(db, "CURRENT", &out->bytes))
         return missing(data, "CURRENT", error);
+    if (keys != NULL)
+        open_content(keys, &out->bytes, false, &out->cut);
     out->number = parse_current(buf_view(&out->bytes), out->name);
     if (out->number == 0)
         return damaged(data, "CURRENT", 0, "it does not name a MANIFEST", error);
     buf_clear(&out->bytes);
     if (!read_named(db, out->name, &out->bytes))
         return missing(data, out->name, error);
+    if (keys != NULL)
+        open_content(keys, &out->bytes, false, &out->cut);
     out->whole = read_edits(buf_view(&out->bytes), false, &out->edits);
     return true;
 }
 
 // Puts a file with the whole edits in the place of the torn one, which stays under another name.
 // At any moment the name stands for one of the two.
-static bool cut(int db, const struct manifest *manifest, struct store_error *error)
+static bool cut(int db, const struct keyring *keys, const struct manifest *manifest,
+                struct store_error *error)
 {
+    struct slice whole = slice_of(manifest->bytes.ptr, manifest->whole);
+    struct buf sealed;
+    buf_init(&sealed, MANIFEST_MAX);
+    if (keys != NULL) {
+        struct frame_writer *writer = frame_writer_new(keys, &sealed);
+        frame_writer_add(writer, whole, &sealed);
+        frame_writer_free(writer);
+        whole = buf_view(&sealed);
+    }
     char kept[80];
     char draft[80];
     (void)snprintf(kept, sizeof(kept), "%s.torn", manifest->name);
     (void)snprintf(draft, sizeof(draft), "%s.tmp", manifest->name);
     int file = openat(db, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool ok = file >= 0 && file_write(file, slice_of(manifest->bytes.ptr, manifest->whole)) &&
-              fsync(file) == 0;
+    bool ok = file >= 0 && file_write(file, whole) && fsync(file) == 0;
+    buf_release(&sealed);
     if (file >= 0)
         (void)close(file);
     ok = ok && (linkat(db, manifest->name, db, kept, 0) == 0 || errno == EEXIST) &&
@@ -198,11 +229,16 @@ static bool cut(int db, const struct manifest *manifest, struct store_error *err
 }
 
 // Shorter than was promised, or broken before that.
+static bool ends_early(const struct manifest *manifest)
+{
+    return manifest->cut || manifest->whole < manifest->bytes.len;
+}
+
 static bool lacks_promised(const char *data, const struct manifest *manifest, uint64_t promised,
                            struct store_error *error)
 {
     char what[160];
-    if (manifest->whole < manifest->bytes.len)
+    if (ends_early(manifest))
         return damaged(data, manifest->name, manifest->whole, "an edit is not whole", error);
     (void)snprintf(what, sizeof(what),
                    "it ends there, but log/promise says that it has %llu bytes; one of the two is "
@@ -236,7 +272,7 @@ static enum manifest_state judge_tables(int db, const char *data, const struct m
     if (lacking == 0)
         return MANIFEST_SOUND;
     char text[160];
-    if (manifest->whole == manifest->bytes.len) {
+    if (!ends_early(manifest)) {
         (void)snprintf(text, sizeof(text), "%06llu.sst", (unsigned long long)lacking);
         errno = ENOENT;
         (void)missing(data, text, error);
@@ -254,7 +290,8 @@ static enum manifest_state judge(int db, const char *data, const struct manifest
 {
     const struct edits *edits = &manifest->edits;
     bool same = manifest->number == promised[PROMISE_MANIFEST];
-    uint64_t needed = same ? promised[PROMISE_MANIFEST_BYTES] : manifest->bytes.len;
+    uint64_t needed =
+        same ? promised[PROMISE_MANIFEST_BYTES] : manifest->bytes.len + (uint64_t)manifest->cut;
     bool ok = true;
     if (manifest->number < promised[PROMISE_MANIFEST])
         ok = damaged(data, "CURRENT", 0,
@@ -282,6 +319,8 @@ static void manifest_init(struct manifest *manifest)
 {
     buf_init(&manifest->bytes, MANIFEST_MAX);
     edits_init(&manifest->edits);
+    manifest->whole = 0;
+    manifest->cut = false;
 }
 
 static void manifest_release(struct manifest *manifest)
@@ -290,7 +329,8 @@ static void manifest_release(struct manifest *manifest)
     edits_release(&manifest->edits);
 }
 
-enum manifest_state manifest_judge(const char *data, const uint64_t promised[PROMISE_VALUES],
+enum manifest_state manifest_judge(const char *data, const struct keyring *keys,
+                                   const uint64_t promised[PROMISE_VALUES],
                                    struct store_error *error)
 {
     int db = open_db(data, error);
@@ -301,20 +341,19 @@ enum manifest_state manifest_judge(const char *data, const uint64_t promised[PRO
     enum manifest_state state = MANIFEST_DAMAGED;
     if (promised[PROMISE_MANIFEST] == 0 && faccessat(db, "CURRENT", F_OK, 0) != 0)
         state = MANIFEST_SOUND; // of a new directory
-    else if (manifest_read(db, data, &manifest, error))
+    else if (manifest_read(db, data, keys, &manifest, error))
         state = judge(db, data, &manifest, promised, error);
-    if (state == MANIFEST_SOUND && manifest.whole < manifest.bytes.len &&
-        !cut(db, &manifest, error))
+    if (state == MANIFEST_SOUND && ends_early(&manifest) && !cut(db, keys, &manifest, error))
         state = MANIFEST_DAMAGED;
     manifest_release(&manifest);
     (void)close(db);
     return state;
 }
 
-bool manifest_check(const char *data, const uint64_t promised[PROMISE_VALUES],
-                    struct store_error *error)
+bool manifest_check(const char *data, const struct keyring *keys,
+                    const uint64_t promised[PROMISE_VALUES], struct store_error *error)
 {
-    return manifest_judge(data, promised, error) == MANIFEST_SOUND;
+    return manifest_judge(data, keys, promised, error) == MANIFEST_SOUND;
 }
 
 // The name of the newest list, where CURRENT does not say it.
@@ -338,7 +377,19 @@ static bool newest_list(int db, char name[64])
     return newest > 0;
 }
 
-void manifest_tables(const char *data, struct edits *out)
+// With the parts of its content that can be opened, each in its place.
+static bool read_content(int db, const struct keyring *keys, const char *name, struct buf *out)
+{
+    bool cut;
+    buf_clear(out);
+    if (!read_named(db, name, out))
+        return false;
+    if (keys != NULL)
+        open_content(keys, out, true, &cut);
+    return true;
+}
+
+void manifest_tables(const char *data, const struct keyring *keys, struct edits *out)
 {
     struct store_error ignored;
     char name[64];
@@ -348,10 +399,9 @@ void manifest_tables(const char *data, struct edits *out)
     if (db < 0)
         return;
     buf_init(&bytes, MANIFEST_MAX);
-    bool named = read_named(db, "CURRENT", &bytes) && parse_current(buf_view(&bytes), name) != 0 &&
-                 faccessat(db, name, F_OK, 0) == 0;
-    buf_clear(&bytes);
-    if ((named || newest_list(db, name)) && read_named(db, name, &bytes))
+    bool named = read_content(db, keys, "CURRENT", &bytes) &&
+                 parse_current(buf_view(&bytes), name) != 0 && faccessat(db, name, F_OK, 0) == 0;
+    if ((named || newest_list(db, name)) && read_content(db, keys, name, &bytes))
         (void)read_edits(buf_view(&bytes), true, out);
     buf_release(&bytes);
     (void)close(db);
@@ -376,14 +426,15 @@ static void set_values(struct promise *promise, uint64_t number, uint64_t bytes)
     promise_set(promise, PROMISE_MANIFEST_BYTES, bytes);
 }
 
-bool manifest_promise(const char *data, struct promise *promise, struct store_error *error)
+bool manifest_promise(const char *data, const struct keyring *keys, struct promise *promise,
+                      struct store_error *error)
 {
     int db = open_db(data, error);
     if (db < 0)
         return false;
     struct manifest manifest;
     manifest_init(&manifest);
-    bool ok = manifest_read(db, data, &manifest, error) &&
+    bool ok = manifest_read(db, data, keys, &manifest, error) &&
               (sync_named(db, manifest.name) || missing(data, manifest.name, error));
     if (ok)
         set_values(promise, manifest.number, manifest.whole);

@@ -6,6 +6,7 @@
 #ifndef ROCKS_MANIFEST_H
 #define ROCKS_MANIFEST_H
 
+#include "crypt/keyring.h"
 #include "rocks/manifest_edits.h"
 #include "store/store.h"
 #include "wal/promise.h"
@@ -16,23 +17,26 @@ enum manifest_state {
     MANIFEST_DAMAGED,     // it, or CURRENT, is missing, cannot be read, or cannot be true
 };
 
+// In all of this `keys` are those of a directory that is encrypted, or NULL; places in a list are
+// those in its content.
+
 // The list by itself, with the promise, and with the files that are there; the error says what is
 // wrong. A list that only ends in an edit that was never finished, behind all that was promised, is
 // sound and is cut there; the file as it was stays beside it, as `MANIFEST-NNNNNN.torn`. What the
 // edit brought is still in our log.
-MUST_CHECK enum manifest_state manifest_judge(const char *data,
+MUST_CHECK enum manifest_state manifest_judge(const char *data, const struct keyring *keys,
                                               const uint64_t promised[PROMISE_VALUES],
                                               struct store_error *error);
 // Whether it is sound.
-MUST_CHECK bool manifest_check(const char *data, const uint64_t promised[PROMISE_VALUES],
-                               struct store_error *error);
+MUST_CHECK bool manifest_check(const char *data, const struct keyring *keys,
+                               const uint64_t promised[PROMISE_VALUES], struct store_error *error);
 
 // What the intact edits say of tables, also those behind damage; empty if there are none. Where
 // CURRENT does not name the list, it is the newest one. The caller releases it.
-void manifest_tables(const char *data, struct edits *out);
+void manifest_tables(const char *data, const struct keyring *keys, struct edits *out);
 
 // Syncs the list and promises what is in it now. RocksDB may be writing to it.
-MUST_CHECK bool manifest_promise(const char *data, struct promise *promise,
-                                 struct store_error *error);
+MUST_CHECK bool manifest_promise(const char *data, const struct keyring *keys,
+                                 struct promise *promise, struct store_error *error);
 
 #endif

@@ -44,6 +44,7 @@ static void release_objects(struct rocks_store *rocks)
         wal_close(rocks->wal);
     if (rocks->promise.values != NULL)
         promise_close(&rocks->promise);
+    rocks_files_free(rocks->files);
     disk_release(&rocks->disk);
     data_dir_close(&rocks->dir);
     free(rocks);
@@ -70,7 +71,7 @@ static bool open_db(struct rocks_store *rocks, const struct store_options *optio
 {
     char *message = NULL;
     char session[64];
-    rocksdb_options_t *set = rocks_options_new(options);
+    rocksdb_options_t *set = rocks_options_new(options, rocks->files);
     rocks_watch_tables(set, rocks_promise_flush, rocks_has_room, rocks);
     rocks->memtable_bytes = rocks_memtable_bytes(options);
     rocks_close_as_it_is(set);
@@ -80,7 +81,7 @@ static bool open_db(struct rocks_store *rocks, const struct store_options *optio
         return rocks_open_failed(rocks, message, error);
     if (rocks_session(rocks->db, session, sizeof(session)))
         promise_set(&rocks->promise, PROMISE_SESSION, rocks_session_mark(session));
-    return manifest_promise(rocks->data_path, &rocks->promise, error);
+    return manifest_promise(rocks->data_path, rocks->dir.keys, &rocks->promise, error);
 }
 
 static bool replay(void *context, uint64_t sequence, struct slice payload,
@@ -103,7 +104,7 @@ static bool replay(void *context, uint64_t sequence, struct slice payload,
 // Before the first file of the log that only today's format has.
 static bool mark_format(struct rocks_store *rocks, struct store_error *error)
 {
-    return rocks->dir.format == DATA_DIR_FORMAT || data_dir_mark(&rocks->dir, rocks->path, error);
+    return rocks->dir.format >= DATA_DIR_FORMAT || data_dir_mark(&rocks->dir, rocks->path, error);
 }
 
 // Begins a segment of the log, behind those that are there or instead of them. Where RocksDB has
@@ -126,7 +127,7 @@ static bool open_log(struct rocks_store *rocks, const char *log, const struct wa
 {
     uint64_t found = rocks->applied;
     uint64_t number = 0;
-    rocks->wal = wal_open(log, report, found, &rocks->promise, error);
+    rocks->wal = wal_open(log, rocks->dir.keys, report, found, &rocks->promise, error);
     if (rocks->wal == NULL)
         return false;
     bool replays = report->last > found;
@@ -135,7 +136,7 @@ static bool open_log(struct rocks_store *rocks, const char *log, const struct wa
         return false;
     if (!replays)
         return true;
-    if (!wal_walk(log, found, report->last, replay, rocks, error))
+    if (!wal_walk(log, rocks->dir.keys, found, report->last, replay, rocks, error))
         return false;
     rocks->segment = number;
     return true;
@@ -189,7 +190,7 @@ static bool upgrade(struct rocks_store *rocks, const char *log, struct store_err
         rocks->applied = applied;
     struct wal_segment ends[2] = {{.number = old.lowest}, {.number = old.highest}};
     struct wal_report report = {.segments = ends, .segment_count = old.lowest == 0 ? 0 : 2};
-    rocks->wal = wal_open(log, &report, rocks->applied, &rocks->promise, error);
+    rocks->wal = wal_open(log, rocks->dir.keys, &report, rocks->applied, &rocks->promise, error);
     return rocks->wal != NULL && rocks_flush(rocks, error) &&
            wal_restart(rocks->wal, rocks->applied, error) &&
            data_dir_mark(&rocks->dir, rocks->path, error);
@@ -210,7 +211,7 @@ static bool open_new(struct rocks_store *rocks, const struct store_options *opti
 {
     if (!promise_open(&rocks->promise, log, error))
         return false;
-    rocks->wal = wal_open(log, report, 0, &rocks->promise, error);
+    rocks->wal = wal_open(log, rocks->dir.keys, report, 0, &rocks->promise, error);
     return rocks->wal != NULL && mark_format(rocks, error) && wal_restart(rocks->wal, 0, error) &&
            open_db(rocks, options, error);
 }
@@ -223,9 +224,9 @@ static bool open_whole(struct rocks_store *rocks, const struct store_options *op
 {
     uint64_t promised[PROMISE_VALUES];
     promise_read(log, promised);
-    if (!wal_check(log, promised[PROMISE_SEGMENT], report, error) ||
+    if (!wal_check(log, rocks->dir.keys, promised[PROMISE_SEGMENT], report, error) ||
         (report->damage_count > 0 && !wal_report_fail(report, rocks->path, error)) ||
-        !manifest_check(rocks->data_path, promised, error))
+        !manifest_check(rocks->data_path, rocks->dir.keys, promised, error))
         return false;
     if (report->segment_count == 0 && !data_dir_has_tables(&rocks->dir))
         return open_new(rocks, options, log, report, error);
@@ -300,11 +301,12 @@ struct store *store_open_rocksdb(const struct store_options *options, struct sto
 {
     *error = (struct store_error){0};
     struct data_dir dir;
-    if (!data_dir_open(&dir, options->path, error))
+    if (!data_dir_open(&dir, options, error))
         return NULL;
     struct rocks_store *rocks = memory_zeroed(sizeof(*rocks));
     rocks->base.driver = &rocks_driver;
     rocks->dir = dir;
+    rocks->files = rocks_files_new(dir.keys);
     (void)snprintf(rocks->path, sizeof(rocks->path), "%s", options->path);
     rocks->base.path = rocks->path;
     rocks_find_paths(rocks, options->passive);

@@ -143,9 +143,9 @@ static int open_files(void)
     return limit.rlim_cur / 2 < OPEN_FILES_MAX ? (int)(limit.rlim_cur / 2) : OPEN_FILES_MAX;
 }
 
-static void set_housekeeping(rocksdb_options_t *set)
+static void set_housekeeping(rocksdb_options_t *set, struct rocks_files *files)
 {
-    rocks_read_patiently(set);
+    rocks_read_patiently(set, files);
     rocks_set_rest(set);
     rocksdb_options_set_max_manifest_file_size(set, 4 * MEGABYTE);
     // By default it takes 4 MB ahead, at each start: on a full disk the last.
@@ -195,7 +195,7 @@ size_t rocks_segment_bytes(const struct store_options *options)
     return fits < SEGMENT_MIN ? SEGMENT_MIN : fits;
 }
 
-rocksdb_options_t *rocks_options_new(const struct store_options *options)
+rocksdb_options_t *rocks_options_new(const struct store_options *options, struct rocks_files *files)
 {
     size_t cache = options->cache_bytes == 0 ? cache_default() : options->cache_bytes;
     rocksdb_options_t *set = rocksdb_options_create();
@@ -206,7 +206,7 @@ rocksdb_options_t *rocks_options_new(const struct store_options *options)
     set_levels(set, rocks_segment_bytes(options));
     set_pace(set);
     set_safety(set);
-    set_housekeeping(set);
+    set_housekeeping(set, files);
     rocksdb_options_set_disable_auto_compactions(set, options->passive);
     return set;
 }

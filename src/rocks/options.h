@@ -7,6 +7,8 @@
 #include <limits.h>
 #include <rocksdb/c.h>
 
+struct rocks_files;
+
 enum {
     ROCKS_LEVELS = 7,
     ROCKS_MEMTABLES = 3, // that share the write buffers
@@ -26,6 +28,7 @@ size_t rocks_memtable_bytes(const struct store_options *options);
 size_t rocks_segment_bytes(const struct store_options *options);
 
 // The caller frees it with rocksdb_options_destroy; an open database keeps what it needs.
-MUST_CHECK rocksdb_options_t *rocks_options_new(const struct store_options *options);
+MUST_CHECK rocksdb_options_t *rocks_options_new(const struct store_options *options,
+                                                struct rocks_files *files);
 
 #endif

@@ -21,6 +21,7 @@ enum { FLUSH_WAIT_MS = 10000 }; // longer than any flush takes
 struct rocks_store {
     struct store base;
     struct data_dir dir;
+    struct rocks_files *files; // how they are read and written, if they are encrypted
     struct disk disk;
     char path[PATH_MAX]; // as the user calls it, and as RocksDB and the log do (paths.c):
     char data_path[PATH_MAX];

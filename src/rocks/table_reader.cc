@@ -1,6 +1,7 @@
 // Reading one table file by itself, or tables that may have the same records twice, which
 // RocksDB's C API (7.8) lacks.
 #include <cstdio>
+#include <memory>
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 #include <rocksdb/sst_file_reader.h>
@@ -8,39 +9,76 @@
 
 #include "rocks/extras.h"
 
+namespace
+{
+
+// Files of its own for each table that is read by itself.
+struct table_files {
+    explicit table_files(const struct keyring *keys) : files(rocks_files_new(keys))
+    {
+        if (files != nullptr)
+            rocks_read_patiently(&options, files);
+    }
+
+    ~table_files()
+    {
+        rocks_files_free(files);
+    }
+
+    table_files(const table_files &) = delete;
+    table_files &operator=(const table_files &) = delete;
+
+    struct rocks_files *files;
+    rocksdb_options_t options;
+};
+
+} // namespace
+
 struct rocks_table {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
+    explicit rocks_table(const struct keyring *keys) : files(keys), reader(files.options.rep)
+    {
+    }
+
+    table_files files; // outlive the reader
+    rocksdb::SstFileReader reader;
 };
 
 // Every block of it against its checksum. False with what is wrong.
-bool rocks_table_check(const char *path, char *text, size_t size)
+bool rocks_table_check(const char *path, const struct keyring *keys, char *text, size_t size)
 {
+    struct rocks_table table(keys);
     rocksdb::ReadOptions read;
     read.fill_cache = false;
     read.readahead_size = 1 << 20;
-    rocksdb::SstFileReader reader{rocksdb::Options()};
-    rocksdb::Status status = reader.Open(path);
+    rocksdb::Status status = table.reader.Open(path);
     if (status.ok())
-        status = reader.VerifyChecksum(read);
+        status = table.reader.VerifyChecksum(read);
     if (!status.ok())
         (void)std::snprintf(text, size, "%s", status.ToString().c_str());
     return status.ok();
 }
 
-// Only what RocksDB reads when it opens it. False with what is wrong.
-bool rocks_table_opens(const char *path, char *text, size_t size)
+// Only what a start reads of it: what RocksDB reads when it opens it, and the first block, where
+// the store's own note stands. (A footer of another version than the file's own opens, too: it is
+// the first block that cannot be read then.) False with what is wrong.
+bool rocks_table_opens(const char *path, const struct keyring *keys, char *text, size_t size)
 {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
-    rocksdb::Status status = reader.Open(path);
+    struct rocks_table table(keys);
+    rocksdb::Status status = table.reader.Open(path);
+    if (status.ok()) {
+        std::unique_ptr<rocksdb::Iterator> first(table.reader.NewIterator(rocksdb::ReadOptions()));
+        first->SeekToFirst();
+        status = first->status();
+    }
     if (!status.ok())
         (void)std::snprintf(text, size, "%s", status.ToString().c_str());
     return status.ok();
 }
 
 // NULL if nothing of it can be read.
-struct rocks_table *rocks_table_open(const char *path)
+struct rocks_table *rocks_table_open(const char *path, const struct keyring *keys)
 {
-    auto *table = new rocks_table;
+    auto *table = new rocks_table(keys);
     if (table->reader.Open(path).ok())
         return table;
     delete table;
@@ -60,15 +98,17 @@ void rocks_table_close(struct rocks_table *table)
     delete table;
 }
 
-// Which table it was when it was made, in words: two files of one origin are copies of each other.
+// Which table it was when it was made, in words: database, session, number. Two files of one origin
+// are copies of each other.
 // False if it does not say.
-bool rocks_table_origin(const char *path, char *out, size_t size)
+bool rocks_table_origin(const char *path, const struct keyring *keys, char *out, size_t size)
 {
-    rocksdb::SstFileReader reader{rocksdb::Options()};
-    if (!reader.Open(path).ok())
+    struct rocks_table table(keys);
+    if (!table.reader.Open(path).ok())
         return false;
-    auto properties = reader.GetTableProperties();
-    int length = std::snprintf(out, size, "%s %llu", properties->db_session_id.c_str(),
+    auto properties = table.reader.GetTableProperties();
+    int length = std::snprintf(out, size, "%s %s %llu", properties->db_id.c_str(),
+                               properties->db_session_id.c_str(),
                                static_cast<unsigned long long>(properties->orig_file_number));
     return !properties->db_session_id.empty() && static_cast<size_t>(length) < size;
 }

@@ -1,6 +1,7 @@
 // See tables.h.
 #include "rocks/tables.h"
 
+#include "crypt/sealed.h"
 #include "rocks/extras.h"
 #include "rocks/manifest.h"
 #include "store/store_driver.h"
@@ -70,15 +71,23 @@ bool rocks_tables_visit(const char *data, const char *part,
     return rocks_each_file(path, visit_path, &paths, error);
 }
 
+uint64_t rocks_table_bytes(const struct stat *status, const struct keyring *keys)
+{
+    uint64_t bytes = (uint64_t)status->st_size;
+    return keys == NULL ? bytes : pages_plain_size(bytes);
+}
+
 // A table that was merged into others meanwhile is none any more: nothing is wrong with it.
-bool rocks_table_visit(const char *path, rocks_visit_fault visit, void *context)
+bool rocks_table_visit(const char *path, const struct keyring *keys, rocks_visit_fault visit,
+                       void *context)
 {
     char fault[512];
-    bool whole = rocks_table_check(path, fault, sizeof(fault)) || access(path, F_OK) != 0;
+    bool whole = rocks_table_check(path, keys, fault, sizeof(fault)) || access(path, F_OK) != 0;
     return visit(context, path, whole ? NULL : fault);
 }
 
 struct checking {
+    const struct keyring *keys;
     rocks_visit_fault visit;
     void *context;
     bool stopped;
@@ -87,20 +96,21 @@ struct checking {
 static bool check_table(void *context, const char *path)
 {
     struct checking *checking = context;
-    checking->stopped =
-        checking->stopped || !rocks_table_visit(path, checking->visit, checking->context);
+    checking->stopped = checking->stopped || !rocks_table_visit(path, checking->keys,
+                                                                checking->visit, checking->context);
     return true; // who has seen enough has not failed
 }
 
-bool rocks_tables_check(const char *data, rocks_visit_fault visit, void *context,
-                        struct store_error *error)
+bool rocks_tables_check(const char *data, const struct keyring *keys, rocks_visit_fault visit,
+                        void *context, struct store_error *error)
 {
-    struct checking checking = {.visit = visit, .context = context};
+    struct checking checking = {.keys = keys, .visit = visit, .context = context};
     return rocks_tables_visit(data, "db", check_table, &checking, error);
 }
 
 struct blaming {
     const char *data;
+    const struct keyring *keys;
     struct edits list;
     struct store_error *error;
 };
@@ -112,7 +122,7 @@ static bool table_opens(void *context, const char *path)
     char why[200];
     const char *name = strrchr(path, '/') + 1;
     const struct edits_table *table = edits_find(&blaming->list, strtoull(name, NULL, 10));
-    if (table == NULL || !table->listed || rocks_table_opens(path, why, sizeof(why)))
+    if (table == NULL || !table->listed || rocks_table_opens(path, blaming->keys, why, sizeof(why)))
         return true;
     return store_fail(blaming->error,
                       "db/%s is damaged: %s. Restore the directory from a copy, or run "
@@ -120,11 +130,11 @@ static bool table_opens(void *context, const char *path)
                       name, why, blaming->data);
 }
 
-bool rocks_tables_blame(const char *data, struct store_error *error)
+bool rocks_tables_blame(const char *data, const struct keyring *keys, struct store_error *error)
 {
     struct store_error found = *error;
-    struct blaming blaming = {.data = data, .error = &found};
-    manifest_tables(data, &blaming.list);
+    struct blaming blaming = {.data = data, .keys = keys, .error = &found};
+    manifest_tables(data, keys, &blaming.list);
     found.text[0] = 0;
     bool none = rocks_tables_visit(data, "db", table_opens, &blaming, &found);
     edits_release(&blaming.list);

@@ -2,6 +2,7 @@
 #include "salvage/look.h"
 
 #include "base/files.h"
+#include "rocks/data_dir.h"
 #include "rocks/extras.h"
 #include "rocks/options.h"
 #include "rocks/tables.h"
@@ -244,9 +245,31 @@ static bool make_scratch(struct look *look, const char *scratch, struct store_er
            store_fail_errno(error, "cannot make the directory %s", scratch);
 }
 
-bool look_open(struct look *look, const char *data, const char *scratch, struct store_error *error)
+// A directory that lost its FORMAT is encrypted if it has keys.
+static bool open_keys(struct look *look, const char *data, struct store_error *error)
+{
+    if (look->format != DATA_DIR_FORMAT_SEALED && !keyring_is_there(look->fd))
+        return true;
+    if (!data_dir_keys(look->fd, data, look->master, &look->keys, error))
+        return false;
+    look->files = rocks_files_new(look->keys);
+    return true;
+}
+
+static void release(struct look *look)
+{
+    rocks_files_free(look->files);
+    data_dir_keys_free(look->keys);
+    (void)close(look->fd);
+}
+
+bool look_open(struct look *look, const char *data, const char *scratch,
+               const struct crypt_key *master, struct store_error *error)
 {
     *error = (struct store_error){0};
+    look->master = master;
+    look->keys = NULL;
+    look->files = NULL;
     if (!lock(look, data, error))
         return false;
     look->format = read_format(look);
@@ -256,20 +279,21 @@ bool look_open(struct look *look, const char *data, const char *scratch, struct 
         (void)store_fail_errno(error, "cannot find %s", data);
     else
         (void)snprintf(look->data, sizeof(look->data), "%s", absolute);
+    ok = ok && open_keys(look, data, error);
     free(absolute);
     if (ok && make_scratch(look, scratch, error)) {
         if (take_all(look, error))
             return true;
         look_remove(look->scratch);
     }
-    (void)close(look->fd);
+    release(look);
     return false;
 }
 
 void look_close(struct look *look)
 {
     look_remove(look->scratch);
-    (void)close(look->fd);
+    release(look);
 }
 
 void look_translate(const struct look *look, struct store_error *error)
@@ -291,7 +315,7 @@ void look_translate(const struct look *look, struct store_error *error)
 
 struct store *look_store(const struct look *look, struct store_error *error)
 {
-    struct store_options options = {.path = look->scratch, .passive = true};
+    struct store_options options = {.path = look->scratch, .passive = true, .master = look->master};
     struct store *store = store_open_rocksdb(&options, error);
     if (store == NULL)
         look_translate(look, error);
@@ -302,14 +326,21 @@ struct store *look_store(const struct look *look, struct store_error *error)
 
 // RocksDB trusts that no two tables have the same records. `context` has the origins seen so far,
 // each with its NUL.
+struct origins {
+    const struct keyring *keys;
+    struct buf seen;
+};
+
 static bool drop_copy(void *context, const char *directory, const char *name,
                       struct store_error *error)
 {
-    struct buf *seen = context;
+    struct origins *origins = context;
+    struct buf *seen = &origins->seen;
     char path[2 * PATH_MAX];
     char origin[128];
     (void)snprintf(path, sizeof(path), "%s/%s", directory, name);
-    if (!rocks_ends_with(name, ".sst") || !rocks_table_origin(path, origin, sizeof(origin)))
+    if (!rocks_ends_with(name, ".sst") ||
+        !rocks_table_origin(path, origins->keys, origin, sizeof(origin)))
         return true;
     for (size_t at = 0; at < seen->len; at += strlen((const char *)seen->ptr + at) + 1) {
         if (strcmp((const char *)seen->ptr + at, origin) == 0)
@@ -320,18 +351,19 @@ static bool drop_copy(void *context, const char *directory, const char *name,
     return true;
 }
 
-bool look_rebuild(const char *data, struct store_error *error)
+bool look_rebuild(const struct look *look, struct store_error *error)
 {
     char path[PATH_MAX + 8];
     char *message = NULL;
-    struct buf seen;
-    (void)snprintf(path, sizeof(path), "%s/db", data);
-    buf_init(&seen, 64 << 20);
-    bool distinct = rocks_each_file(path, drop_copy, &seen, error);
-    buf_release(&seen);
+    struct origins origins = {.keys = look->keys};
+    (void)snprintf(path, sizeof(path), "%s/db", look->scratch);
+    buf_init(&origins.seen, 64 << 20);
+    bool distinct = rocks_each_file(path, drop_copy, &origins, error);
+    buf_release(&origins.seen);
     if (!distinct)
         return false;
-    rocksdb_options_t *set = rocks_options_new(&(struct store_options){.path = data});
+    rocksdb_options_t *set =
+        rocks_options_new(&(struct store_options){.path = look->scratch}, look->files);
     rocksdb_repair_db(set, path, &message);
     rocksdb_options_destroy(set);
     if (message == NULL)

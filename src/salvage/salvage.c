@@ -74,7 +74,7 @@ static bool open_tables(struct salvaging *s, struct store_error *error)
     scratch_path(s, "db", path);
     struct store_options options = {
         .path = s->look->scratch, .passive = true, .cache_bytes = CACHE_BYTES};
-    rocksdb_options_t *set = rocks_options_new(&options);
+    rocksdb_options_t *set = rocks_options_new(&options, s->look->files);
     rocksdb_options_set_paranoid_checks(set, 0);
     rocks_give_up(set);
     s->db = rocksdb_open(set, path, &message);
@@ -140,20 +140,127 @@ static bool move_to(const struct salvaging *s, const char *lost, const char *pat
            store_fail(s->error, "cannot move %s: %s", path, strerror(errno));
 }
 
+enum { ORIGIN = 128 };
+
 struct sorting {
     struct salvaging *s;
     struct edits list;
     bool by_list; // the list will be used: else one is made of all tables that it may have had
+    struct buf databases; // names of this one, each with its NUL
     char lost[PATH_MAX + 16];
 };
 
 // The number that a table was made under, whatever its file is called.
-static uint64_t number_made(const char *path, uint64_t named)
+static uint64_t number_made(const struct sorting *sorting, const char *path, uint64_t named)
 {
-    char origin[128];
-    const char *space =
-        rocks_table_origin(path, origin, sizeof(origin)) ? strchr(origin, ' ') : NULL;
+    char origin[ORIGIN];
+    const char *space = rocks_table_origin(path, sorting->s->look->keys, origin, sizeof(origin))
+                            ? strrchr(origin, ' ')
+                            : NULL;
     return space == NULL ? named : strtoull(space + 1, NULL, 10);
+}
+
+static uint64_t number_of(const char *path)
+{
+    return strtoull(strrchr(path, '/') + 1, NULL, 10);
+}
+
+static bool is_own(const struct sorting *sorting, struct slice database)
+{
+    const char *names = (const char *)sorting->databases.ptr;
+    for (size_t at = 0; at < sorting->databases.len; at += strlen(names + at) + 1)
+        if (slice_is(database, names + at))
+            return true;
+    return false;
+}
+
+// What the tables say of their database that stand where they belong: it may have had several
+// names.
+static bool note_database(void *context, const char *path)
+{
+    struct sorting *sorting = context;
+    char origin[ORIGIN];
+    if (number_made(sorting, path, 0) != number_of(path) ||
+        !rocks_table_origin(path, sorting->s->look->keys, origin, sizeof(origin)))
+        return true;
+    struct slice database = slice_of(origin, strcspn(origin, " "));
+    if (!is_own(sorting, database)) {
+        buf_slice(&sorting->databases, database);
+        buf_byte(&sorting->databases, 0);
+    }
+    return true;
+}
+
+// A table under the name of another cannot be used in its place: its records have sequences of
+// their own, which the list knows nothing of, and the log would be applied below them.
+static bool move_stranger(void *context, const char *path)
+{
+    const struct sorting *sorting = context;
+    uint64_t number = number_of(path);
+    return number_made(sorting, path, number) == number || move_to(sorting->s, sorting->lost, path);
+}
+
+// If the list has a table of that name, it is missing.
+static void note_missing(const struct sorting *sorting, const char *path, const char *why)
+{
+    const struct edits_table *missed = edits_find(&sorting->list, number_of(path));
+    if (missed != NULL && missed->listed)
+        note_file(sorting->s->out, strrchr(path, '/') + 1, why);
+}
+
+static bool leave_out(const struct sorting *sorting, const char *path)
+{
+    note_missing(sorting, path, "it is a table of another database");
+    return unlink(path) == 0 ||
+           store_fail(sorting->s->error, "cannot leave out %s: %s", path, strerror(errno));
+}
+
+// It goes where it belongs, unless that one is there: then it may have what that one has lost.
+static bool place_stranger(void *context, const char *path)
+{
+    const struct sorting *sorting = context;
+    char to[PATH_MAX + 64];
+    char name[32];
+    char origin[ORIGIN];
+    char why[64];
+    uint64_t made = number_made(sorting, path, 0);
+    if (made == 0 || !rocks_table_origin(path, sorting->s->look->keys, origin, sizeof(origin)))
+        return true;
+    if (!is_own(sorting, slice_of(origin, strcspn(origin, " "))))
+        return leave_out(sorting, path);
+    (void)snprintf(name, sizeof(name), "%06llu.sst", (unsigned long long)made);
+    (void)snprintf(to, sizeof(to), "%s/db/%s", sorting->s->look->scratch, name);
+    (void)snprintf(why, sizeof(why), "it is a copy of %s", name);
+    if (access(to, F_OK) == 0) {
+        note_missing(sorting, path, why);
+        return true;
+    }
+    return rename(path, to) == 0 ||
+           store_fail(sorting->s->error, "cannot move %s: %s", path, strerror(errno));
+}
+
+static bool place_tables(struct sorting *sorting)
+{
+    const char *scratch = sorting->s->look->scratch;
+    struct store_error *error = sorting->s->error;
+    buf_init(&sorting->databases, 1 << 20);
+    bool ok = rocks_tables_visit(scratch, "db", note_database, sorting, error) &&
+              rocks_tables_visit(scratch, "db", move_stranger, sorting, error) &&
+              rocks_tables_visit(scratch, "db/lost", place_stranger, sorting, error);
+    buf_release(&sorting->databases);
+    return ok;
+}
+
+// A sound table that is not as long as the list says was never part of this database, or of another
+// state of it: nobody knows what its records are worth beside the others'.
+static bool is_foreign(const struct sorting *sorting, const struct edits_table *table,
+                       const char *path)
+{
+    struct stat status;
+    char why[200];
+    return table->bytes > 0 && stat(path, &status) == 0 &&
+           rocks_table_bytes(&status, sorting->s->look->keys) != table->bytes &&
+           rocks_table_opens(path, sorting->s->look->keys, why, sizeof(why));
 }
 
 // A table that the list does not name is set aside, or RocksDB would remove it: it may have what
@@ -164,14 +271,16 @@ static bool sort_table(void *context, const char *path)
 {
     struct sorting *sorting = context;
     struct stat status;
-    uint64_t number = strtoull(strrchr(path, '/') + 1, NULL, 10);
+    uint64_t number = number_of(path);
     const struct edits_table *table = edits_find(&sorting->list, number);
     bool listed = table != NULL && table->listed;
+    if (sorting->by_list && listed && is_foreign(sorting, table, path))
+        return leave_out(sorting, path);
     if (sorting->by_list)
         return listed || move_to(sorting->s, sorting->lost, path);
-    const struct edits_table *made = edits_find(&sorting->list, number_made(path, number));
+    const struct edits_table *made = edits_find(&sorting->list, number_made(sorting, path, number));
     bool removed = made != NULL && !made->listed && made->bytes > 0 && stat(path, &status) == 0 &&
-                   (uint64_t)status.st_size == made->bytes;
+                   rocks_table_bytes(&status, sorting->s->look->keys) == made->bytes;
     return !removed || unlink(path) == 0 ||
            store_fail(sorting->s->error, "cannot leave out %s: %s", path, strerror(errno));
 }
@@ -181,9 +290,10 @@ static bool sort_tables(struct salvaging *s, bool by_list)
     struct sorting sorting = {.s = s, .by_list = by_list};
     if (!make_lost(s, sorting.lost))
         return false;
-    manifest_tables(s->look->scratch, &sorting.list);
-    bool ok = (by_list && sorting.list.unknown) ||
-              rocks_tables_visit(s->look->scratch, "db", sort_table, &sorting, s->error);
+    manifest_tables(s->look->scratch, s->look->keys, &sorting.list);
+    bool ok = place_tables(&sorting) &&
+              ((by_list && sorting.list.unknown) ||
+               rocks_tables_visit(s->look->scratch, "db", sort_table, &sorting, s->error));
     edits_release(&sorting.list);
     return ok;
 }
@@ -193,8 +303,10 @@ static bool sort_tables(struct salvaging *s, bool by_list)
 static bool prepare_tables(struct salvaging *s)
 {
     struct store_error why = {.text = ""};
-    bool usable = manifest_judge(s->look->scratch, s->promised, &why) != MANIFEST_DAMAGED;
-    if (!sort_tables(s, usable) || !rocks_tables_check(s->look->scratch, note_table, s, s->error))
+    bool usable =
+        manifest_judge(s->look->scratch, s->look->keys, s->promised, &why) != MANIFEST_DAMAGED;
+    if (!sort_tables(s, usable) ||
+        !rocks_tables_check(s->look->scratch, s->look->keys, note_table, s, s->error))
         return false;
     if (usable && open_tables(s, &why))
         return true;
@@ -205,7 +317,7 @@ static bool prepare_tables(struct salvaging *s)
     look_translate(s->look, &why);
     s->out->rebuilt = true;
     (void)snprintf(s->out->reason, sizeof(s->out->reason), "%s", why.text);
-    return look_rebuild(s->look->scratch, s->error) && open_tables(s, s->error);
+    return look_rebuild(s->look, s->error) && open_tables(s, s->error);
 }
 
 // ---- The log ------------------------------------------------------------------------------------
@@ -317,7 +429,7 @@ static bool apply_log(struct salvaging *s)
     char path[PATH_MAX + 16];
     scratch_path(s, "log", path);
     bool is_old = is_old_log(s, path);
-    if (!is_old && !wal_check(path, s->promised[PROMISE_SEGMENT], log, s->error))
+    if (!is_old && !wal_check(path, s->look->keys, s->promised[PROMISE_SEGMENT], log, s->error))
         return false;
     out->applied = read_applied(s, log->first);
     out->last = out->applied;
@@ -329,7 +441,7 @@ static bool apply_log(struct salvaging *s)
     bool overlaps = log->damage_count == 0 && log->first > 0 && log->first <= out->applied;
     uint64_t above = overlaps ? log->first - 1 : out->applied;
     s->expected = above + 1;
-    if (!wal_walk(path, above, log->reach, apply_record, s, s->error))
+    if (!wal_walk(path, s->look->keys, above, log->reach, apply_record, s, s->error))
         return false;
     uint64_t promised = s->promised[PROMISE_RECORDS];
     if (out->last < out->applied)
@@ -512,7 +624,7 @@ static bool take_others(struct salvaging *s)
     if (!flush_tables(s))
         return false;
     close_tables(s);
-    if (!set_aside(s) || !look_rebuild(s->look->scratch, s->error) || !open_tables(s, s->error))
+    if (!set_aside(s) || !look_rebuild(s->look, s->error) || !open_tables(s, s->error))
         return false;
     bool ok = true;
     for (size_t i = 0; ok && i < ranges_known(s->out); i++)
@@ -523,7 +635,7 @@ static bool take_others(struct salvaging *s)
 static bool take_file(void *context, const char *file)
 {
     struct salvaging *s = context;
-    struct rocks_table *table = rocks_table_open(file);
+    struct rocks_table *table = rocks_table_open(file, s->look->keys);
     if (table == NULL)
         return true;
     bool ok = true;

@@ -244,6 +244,11 @@ static void write_line(struct buf *out, const struct access_entry *entry)
     json_put_or_null(&w, "request_id", entry->request_id);
     json_put_or_null(&w, "operation", entry->operation);
     json_put_or_null(&w, "table", entry->usage->table);
+    json_name(&w, "tenant");
+    if (entry->tenant.ptr != NULL)
+        json_string(&w, entry->tenant);
+    else
+        json_null(&w);
     json_put_integer(&w, "status", entry->status);
     json_put_or_null(&w, "error",
                      entry->error == NULL ? (struct slice){NULL, 0} : slice_str(entry->error));

@@ -22,6 +22,7 @@ struct access_entry {
     const struct http_peer *peer;
     struct slice request_id;
     struct slice operation; // as the client named it
+    struct slice tenant;    // that the request is bound to; NULL if it is not
     const struct api_usage *usage;
     int status;
     const char *error; // the exception's name, or NULL

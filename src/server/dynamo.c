@@ -8,74 +8,31 @@
 // The order of the checks is the service's: method, path and content type; the JSON text; the
 // operation; the authentication; the operation itself. The usual request is not parsed twice
 // for that: only when target or authentication fail is it asked whether an earlier check fails too.
-#include "server/dynamo.h"
-
 #include "base/limits.h"
-#include "server/auth.h"
-#include "server/status.h"
+#include "server/dynamo_internal.h"
 #include "json/reader.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <uv.h>
 
-#define CHECKSUM_HEADER   "x-amz-crc32: "
-#define JSON_1_0          "application/x-amz-json-1.0"
-#define JSON_1_1          "application/x-amz-json-1.1"
-#define JSON_PLAIN        "application/json"
-#define ID_HEADER         "x-amzn-RequestId: "
-#define CORS_EXPOSED      "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
-#define DATA_CORS_EXPOSED "Access-Control-Expose-Headers: ETag,Location,x-dolmen-warnings\r\n"
+#define CHECKSUM_HEADER "x-amz-crc32: "
+#define JSON_1_0        "application/x-amz-json-1.0"
+#define JSON_1_1        "application/x-amz-json-1.1"
+#define JSON_PLAIN      "application/json"
+#define CORS_EXPOSED    "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
 
 enum {
-    ID_LENGTH = 52,
     ID_RANDOM = 26,
     HEADERS_MAX = 64 << 10,    // a preflight's answer repeats the request's list of headers
     RESPONSE_KEPT = 256 << 10, // a larger answer's memory is given back
     TEXT_MAX = 64 << 20,       // the metrics of many tables
+    DENIAL_MAX = 8192,
 };
 
 #define THROTTLED                                                                                  \
     "The level of configured provisioned throughput for the table was exceeded. Consider "         \
     "increasing your provisioning level with the UpdateTable API."
-
-struct session {
-    struct api_call call;
-    struct http_exchange *exchange;
-    struct dynamo *dynamo;
-    struct http_peer peer; // only known for the access log
-    struct gate_memory gate;
-    uint64_t random; // state of the generator of request ids
-    bool called;     // the call holds a request
-    bool counted;    // what is being answered counts as a request for an operation
-    bool delayed;    // the operation waits for the ticker
-    struct fault fault;
-    struct ticker_delay delay;
-    uint64_t begun_ns;      // when the request was complete
-    struct slice operation; // as the client named it; "GET /v1/shop/User" of the data API
-    int status;             // of the answer
-    size_t bytes_out;
-    struct slice type; // the request's content type, if it is one of ours
-    char region[AUTH_REGION_MAX + 1];
-    struct buf headers;
-    struct budget_account account;
-    struct buf text;         // of an answer that is not an operation's
-    struct data *data;       // NULL before the first request of the data API
-    struct data_answer made; // by it
-    bool data_called;        // it has the request
-
-    // Long work beside the calls of the api: `step` runs in the pool, in slices; then `next`, on
-    // the loop's thread. While the exchange waits for somebody else, `next` is NULL.
-    struct pool_task task;
-    enum data_step (*step)(struct session *session);
-    void (*next)(struct session *session);
-    void (*then)(struct session *session);
-    struct error refusal; // in the call's arena
-    bool target_ours;
-    bool well_formed; // the body is JSON
-    bool paged;       // there is such a page:
-    struct status_page page;
-};
 
 // ---- Answers -------------------------------------------------------------------------------
 
@@ -107,8 +64,7 @@ static void add_request_id(struct session *session, struct buf *headers)
     headers->len += ID_LENGTH;
 }
 
-// The headers that every answer has.
-static void headers_begin(struct session *session)
+void session_headers(struct session *session)
 {
     struct buf *headers = &session->headers;
     buf_clear(headers);
@@ -120,11 +76,17 @@ static void headers_begin(struct session *session)
         buf_printf(headers,
                    "Access-Control-Allow-Origin: %.*s\r\nVary: Origin\r\n" CORS_EXPOSED "\r\n",
                    SLICE_FMT(origin));
+    if (session->would.len > 0) {
+        buf_text(headers, "x-dolmen-auth: would be refused: ");
+        buf_slice(headers, session->would);
+        buf_text(headers, "\r\n");
+    }
 }
 
-static void respond(struct session *session, int status, struct slice type, struct slice body,
-                    struct slice checksum)
+void session_respond(struct session *session, int status, struct slice type, struct slice body,
+                     struct slice checksum)
 {
+    session->status = status;
     http_respond(session->exchange, &(struct http_response){
                                         .status = status,
                                         .content_type = type,
@@ -136,7 +98,7 @@ static void respond(struct session *session, int status, struct slice type, stru
 
 static void answer(struct session *session, int status, struct slice type, struct slice body)
 {
-    respond(session, status, type, body, SLICE_LIT(CHECKSUM_HEADER));
+    session_respond(session, status, type, body, SLICE_LIT(CHECKSUM_HEADER));
 }
 
 // The content type of a request, if it is one of ours; else empty. Answers have the same.
@@ -160,8 +122,10 @@ static void answer_json(struct session *session, int status, struct slice body)
     session->counted = true;
     session->status = status;
     session->bytes_out = body.len;
-    headers_begin(session);
+    session_headers(session);
     http_header_text(&session->headers, "x-dolmen-warnings", session->call.warnings);
+    if (session->call.repeated)
+        http_header_text(&session->headers, "x-dolmen-repeated", SLICE_LIT("true"));
     answer(session, status, type, body);
 }
 
@@ -239,6 +203,7 @@ static bool run_step(struct pool_task *task)
     case DATA_WAITS: // somebody else may have the session by now
         return true;
     case DATA_READY:
+    case DATA_STREAM:
         break;
     }
     session->next = session->then;
@@ -246,14 +211,19 @@ static bool run_step(struct pool_task *task)
     return true;
 }
 
-// Has the pool do `step`, and then goes on with `then`.
-static void leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
-                          void (*then)(struct session *session))
+bool session_to_pool(struct session *session, enum data_step (*step)(struct session *session),
+                     void (*then)(struct session *session))
 {
     session->step = step;
     session->then = then;
     session->task.run = run_step;
-    if (!pool_submit(api_pool(session->dynamo->api), &session->task))
+    return pool_submit(api_pool(session->dynamo->api), &session->task);
+}
+
+static void leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
+                          void (*then)(struct session *session))
+{
+    if (!session_to_pool(session, step, then))
         answer_error(session, ERR_THROTTLING, "Too many long requests are waiting");
 }
 
@@ -272,8 +242,10 @@ static void answer_refusal(struct session *session)
         answer_error(session, ERR_SERIALIZATION, NULL);
     else if (!session->target_ours || !operation_known(session->operation))
         answer_error(session, ERR_UNKNOWN_OPERATION, NULL);
-    else
+    else {
+        session_refused(session, session->refusal.code, session->refusal.message);
         answer_error(session, session->refusal.code, session->refusal.message);
+    }
 }
 
 // The request failed on its target or its authentication: says so, unless the service would have
@@ -339,8 +311,7 @@ static void post(struct session *session)
     session->called = true;
     session->operation = (struct slice){NULL, 0};
     session->target_ours = target_split(request, &session->operation);
-    error_init(&session->refusal, &call->arena);
-    if (!session->target_ours || !auth_check(request, session->region, &session->refusal)) {
+    if (!session->target_ours || !session_authenticate(session, SLICE_LIT("dynamodb"), true)) {
         refuse(session);
         return;
     }
@@ -351,6 +322,81 @@ static void post(struct session *session)
     call->context = session;
     if (!delay(session))
         start(session);
+}
+
+// ---- CloudWatch ------------------------------------------------------------------------------
+
+static struct slice header_text(const struct http_request *request, enum http_known which)
+{
+    const struct slice *value = http_header(request, which);
+    return value == NULL ? slice_of(NULL, 0) : *value;
+}
+
+static bool is_watch(const struct http_request *request, struct watch_request *out)
+{
+    return watch_owns(&(struct watch_head){.path = request->path,
+                                           .target = header_text(request, HTTP_AMZ_TARGET),
+                                           .type = header_text(request, HTTP_CONTENT_TYPE),
+                                           .body = request->body},
+                      out);
+}
+
+static enum data_step make_watch(struct session *session)
+{
+    struct watch_request request;
+    ensure(is_watch(&session->exchange->request, &request));
+    struct buf denial;
+    buf_init(&denial, DENIAL_MAX);
+    request.region = slice_str(session->region);
+    request.caller = session->call.caller;
+    request.denial = &denial;
+    session->status =
+        watch_answer(session->dynamo->watch, &request, &session->text, &session->watch_error);
+    buf_release(&denial);
+    return DATA_READY;
+}
+
+static void answer_watch(struct session *session)
+{
+    struct watch_request request;
+    ensure(is_watch(&session->exchange->request, &request));
+    session_headers(session);
+    if (request.protocol == WATCH_CBOR)
+        buf_text(&session->headers, "smithy-protocol: rpc-v2-cbor\r\n");
+    // The name that the error has in the Query protocol, which clients of the others still show.
+    if (request.protocol != WATCH_QUERY && session->watch_error != NULL)
+        buf_printf(&session->headers, "x-amzn-query-error: %s;%s\r\n", session->watch_error,
+                   session->status < 500 ? "Sender" : "Receiver");
+    answer(session, session->status, slice_str(watch_content_type(request.protocol)),
+           buf_view(&session->text));
+}
+
+// A request of CloudWatch that is refused: in the words of its protocol.
+static void answer_unsigned(struct session *session, const struct query_service *service)
+{
+    const struct error *refusal = &session->refusal;
+    session_refused(session, refusal->code, refusal->message);
+    if (http_header(&session->exchange->request, HTTP_AMZ_TARGET) != NULL)
+        answer_error(session, refusal->code, refusal->message);
+    else
+        session_query_error(session, service, refusal->code, refusal->message);
+}
+
+// A request for metrics and alarms. What others do is not for a tenant to see.
+static void post_watch(struct session *session)
+{
+    session->called = true;
+    bool known = session_authenticate(session, SLICE_LIT("monitoring"), true);
+    if (session->dynamo->auth.mode == AUTH_ENFORCE && !known) {
+        answer_unsigned(session, session_query_service("monitoring"));
+        return;
+    }
+    if (session->call.bound || !known) {
+        answer_error(session, ERR_ACCESS_DENIED, "Metrics and alarms are not for this request");
+        return;
+    }
+    buf_clear(&session->text);
+    leave_to_pool(session, make_watch, answer_watch);
 }
 
 // ---- What is not an operation ----------------------------------------------------------------
@@ -400,139 +446,6 @@ static void answer_page(struct session *session)
         answer_unknown(session);
 }
 
-static void other(struct session *session)
-{
-    buf_clear(&session->text);
-    if (status_is_long(&session->exchange->request)) {
-        leave_to_pool(session, make_page, answer_page);
-        return;
-    }
-    (void)make_page(session);
-    answer_page(session);
-}
-
-// ---- The data API ----------------------------------------------------------------------------
-
-static void count(struct session *session, const struct api_usage *usage, int status,
-                  enum error_code error, uint64_t latency_ns)
-{
-    metrics_count(session->dynamo->metrics, http_exchange_loop(session->exchange),
-                  &(struct metrics_request){usage, status, error, latency_ns});
-}
-
-static void count_data(struct session *session)
-{
-    for (const struct data_count *one = data_counts(session->data); one != NULL; one = one->next)
-        count(session, &one->usage, one->status, one->error, one->latency_ns);
-}
-
-static void answer_data(struct session *session)
-{
-    struct data_answer *made = &session->made;
-    count_data(session);
-    data_answer(session->data, made);
-    session->status = made->status;
-    session->bytes_out = made->body.len;
-    session->call.usage = *made->usage;
-    session->call.error_code = made->error;
-    session->counted = true;
-    headers_begin(session);
-    if (gate_cors(&session->dynamo->gate, &session->exchange->request).len > 0)
-        buf_text(&session->headers, DATA_CORS_EXPOSED);
-    buf_slice(&session->headers, made->headers);
-    respond(session, made->status, made->type, made->body, slice_of(NULL, 0));
-}
-
-// Whether there is one; else the request has been answered.
-static bool open_data(struct session *session)
-{
-    if (session->data == NULL)
-        session->data = data_new(&session->dynamo->data, session->exchange);
-    session->data_called = session->data != NULL;
-    if (!session->data_called) {
-        headers_begin(session);
-        answer(session, 500, SLICE_LIT("text/plain"), SLICE_LIT("out of memory"));
-    }
-    return session->data_called;
-}
-
-static enum data_step step_data(struct session *session)
-{
-    return data_work(session->data);
-}
-
-static void follow_data(struct session *session, enum data_step step)
-{
-    if (step == DATA_READY)
-        answer_data(session);
-    else if (step == DATA_LATER)
-        leave_to_pool(session, step_data, answer_data);
-}
-
-static void start_data(struct session *session)
-{
-    if (open_data(session))
-        follow_data(session, data_start(session->data));
-}
-
-// ---- Accounts ------------------------------------------------------------------------------
-
-static void log_request(struct session *session, uint64_t latency_ns)
-{
-    const struct dynamo *dynamo = session->dynamo;
-    enum error_code code = session->call.error_code;
-    struct slice headers = buf_view(&session->headers);
-    size_t at = sizeof(ID_HEADER) - 1;
-    bool whole = headers.len >= at + ID_LENGTH;
-    access_log_add(
-        dynamo->access_log, http_exchange_loop(session->exchange),
-        &(struct access_entry){
-            .now_ms = env_now(&dynamo->env),
-            .peer = &session->peer,
-            .request_id = whole ? slice_of(headers.ptr + at, ID_LENGTH) : (struct slice){NULL, 0},
-            .operation = session->operation,
-            .usage = &session->call.usage,
-            .status = session->status,
-            .error = code == ERR_NONE ? NULL : error_row(code)->name,
-            .latency_ns = latency_ns,
-            .bytes_in = session->exchange->request.body.len,
-            .bytes_out = session->bytes_out,
-        });
-}
-
-// A request of the data API: the method and what it was sent to, as far as that exists.
-static void account_data(struct session *session, uint64_t latency_ns)
-{
-    static const struct api_usage nothing = {.operation = API_NO_OPERATION};
-    struct dynamo *dynamo = session->dynamo;
-    const struct data_answer *made = &session->made;
-    const struct metrics_route route = {metrics_method(session->exchange->request.method),
-                                        made->table, made->name};
-    metrics_route(dynamo->metrics, http_exchange_loop(session->exchange), &route,
-                  &(struct metrics_request){&nothing, session->status, ERR_NONE, latency_ns});
-    if (dynamo->access_log == NULL)
-        return;
-    buf_clear(&session->text);
-    buf_printf(&session->text, "%s /v1/%.*s%s%.*s", route.method, SLICE_FMT(route.table),
-               route.name.len > 0 ? "/" : "", SLICE_FMT(route.name));
-    session->operation = buf_view(&session->text);
-    session->call.usage.table = made->table;
-}
-
-// The answer is with the kernel, and what it was made of is still there.
-static void account(struct session *session)
-{
-    const struct dynamo *dynamo = session->dynamo;
-    uint64_t latency_ns = uv_hrtime() - session->begun_ns;
-    // The data API has counted its operations itself.
-    if (session->data_called)
-        account_data(session, latency_ns);
-    else
-        count(session, &session->call.usage, session->status, session->call.error_code, latency_ns);
-    if (dynamo->access_log != NULL)
-        log_request(session, latency_ns);
-}
-
 // ---- The gate --------------------------------------------------------------------------------
 
 // What the layer below or the gate refuses, in the form that the client of the path reads.
@@ -540,6 +453,7 @@ static void answer_refused(struct session *session, int status, enum error_code 
                            const char *reason)
 {
     const struct http_request *request = &session->exchange->request;
+    session_refused(session, code, reason);
     if (http_header(request, HTTP_AMZ_TARGET) != NULL) {
         // An SDK reads JSON, whatever went wrong.
         session->called = true;
@@ -550,34 +464,141 @@ static void answer_refused(struct session *session, int status, enum error_code 
         return;
     }
     if (data_owns(request->path)) {
-        if (!open_data(session))
-            return;
-        data_refuse(session->data, status, reason);
-        answer_data(session);
+        data_answer_refused(session, status, reason);
         return;
     }
-    headers_begin(session);
+    session_headers(session);
     answer(session, status, SLICE_LIT("text/plain"), slice_str(reason));
 }
 
-// Whether the request may come in; else it has been answered.
-static bool enter(struct session *session)
+// What authentication has refused, on a path that has no exceptions.
+static void answer_unwanted(struct session *session)
 {
+    const struct error *refusal = &session->refusal;
+    answer_refused(session, refusal->code == ERR_THROTTLING ? 429 : 403, refusal->code,
+                   refusal->message);
+}
+
+static bool refuse_binding(struct session *session, const char *reason)
+{
+    answer_refused(session, 403, ERR_ACCESS_DENIED, reason);
+    return false;
+}
+
+// Notes the tenant that the request is bound to, for this request alone. False if it may not come
+// in as it is; then it has been answered.
+static bool bind_tenant(struct session *session)
+{
+    const struct http_request *request = &session->exchange->request;
+    struct api_call *call = &session->call;
+    call->principal = auth_principal(request);
+    call->bound = false;
+    call->tenant = slice_of(NULL, 0);
+    enum binding_word word =
+        binding_judge(&session->dynamo->binding, session->trusted, request, &call->tenant);
+    call->bound = word == BINDING_BOUND;
+    if (word == BINDING_FREE || (!call->bound && session_knocks(request)))
+        return true;
+    bool page = !slice_is(request->path, "/") && !data_owns(request->path) &&
+                !watch_owns_path(request->path);
+    switch (word) {
+    case BINDING_BOUND:
+        return !page || refuse_binding(session, "Requests that are bound to a tenant are for "
+                                                "items alone.");
+    case BINDING_STRANGER:
+        return refuse_binding(session, "This server is for its proxies. If this address should be "
+                                       "one, start the server with --trusted-proxy ADDRESS.");
+    case BINDING_REPEATED:
+        return refuse_binding(session, "The request names its tenant more than once.");
+    case BINDING_MISSING:
+        return page || refuse_binding(session, "The request does not say which tenant it is for.");
+    case BINDING_FREE:
+        break;
+    }
+    return true;
+}
+
+bool session_enter(struct session *session, bool *foreign)
+{
+    if (!session_audited(session)) {
+        answer_refused(session, 503, ERR_UNAVAILABLE,
+                       "The audit log cannot be written, and nothing is done without it.");
+        return false;
+    }
     switch (gate_judge(&session->dynamo->gate, &session->gate, &session->exchange->request)) {
     case GATE_OPEN:
-        return true;
+        return bind_tenant(session);
     case GATE_WRONG_HOST:
         answer_refused(session, 403, ERR_ACCESS_DENIED,
                        "The Host of this request is not a name of this server. If it should be, "
                        "start the server with --allowed-host NAME.");
         return false;
     case GATE_FOREIGN_PAGE:
+        if (foreign != NULL) {
+            *foreign = true;
+            return bind_tenant(session);
+        }
         answer_refused(session, 403, ERR_ACCESS_DENIED,
                        "Pages of this origin may not call this server. If they should, start the "
                        "server with --cors ORIGIN; /admin is never open to them.");
         return false;
     }
     return false;
+}
+
+// ---- Pages ---------------------------------------------------------------------------------
+
+// Whether policies let the caller see the page.
+static bool page_allowed(struct session *session)
+{
+    struct slice path = session->exchange->request.path;
+    bool admin = slice_begins(path, SLICE_LIT("/admin"));
+    struct buf denial;
+    struct caller_request request = {.caller = session->call.caller,
+                                     .action = admin ? SLICE_LIT("dolmen:Admin")
+                                                     : SLICE_LIT("dolmen:GetMetrics"),
+                                     .action_id = POLICY_ACTION_UNKNOWN,
+                                     .resource = SLICE_LIT("*"),
+                                     .region = slice_str(session->region),
+                                     .now_ms = api_clock_now(session->dynamo->api)};
+    if (request.caller == NULL)
+        return true;
+    buf_init(&denial, DENIAL_MAX);
+    bool may = caller_may(&request, &denial);
+    if (!may)
+        DISREGARD(
+            error_set(&session->refusal, ERR_ACCESS_DENIED, "%.*s", SLICE_FMT(buf_view(&denial))));
+    buf_release(&denial);
+    return may;
+}
+
+// A page says more than that the server is there: for those alone who may ask, and are not bound
+// to a tenant.
+static bool may_see(struct session *session)
+{
+    if (slice_is(session->exchange->request.path, "/health"))
+        return true;
+    if (!session_authenticate(session, SLICE_LIT("dynamodb"), false) || !page_allowed(session))
+        return false;
+    return !session->call.bound ||
+           error_set(&session->refusal, ERR_ACCESS_DENIED,
+                     "Requests that are bound to a tenant are for items alone.");
+}
+
+static void other(struct session *session)
+{
+    if (!may_see(session)) {
+        answer_unwanted(session);
+        return;
+    }
+    session_headers(session);
+    buf_clear(&session->text);
+    if (status_is_long(&session->exchange->request)) {
+        leave_to_pool(session, make_page, answer_page);
+        return;
+    }
+    (void)make_page(session);
+    answer_page(session);
 }
 
 // ---- The handler -----------------------------------------------------------------------------
@@ -589,10 +610,17 @@ static void on_handle(struct http_exchange *exchange, void *context)
     const struct http_request *request = &exchange->request;
     bool root = slice_is(request->path, "/");
     session->begun_ns = uv_hrtime();
-    if (!enter(session))
+    if (!session_enter(session, NULL))
         return;
     session->type = json_type(request);
     bool typed = request->body.len == 0 || session->type.len > 0;
+    struct watch_request asked;
+    if (session_sts(session))
+        return;
+    if (slice_is(request->method, "POST") && is_watch(request, &asked)) {
+        post_watch(session);
+        return;
+    }
     if (root && typed && slice_is(request->method, "POST")) {
         post(session);
         return;
@@ -600,10 +628,13 @@ static void on_handle(struct http_exchange *exchange, void *context)
     bool cross = http_header(request, HTTP_ORIGIN) != NULL;
     bool preflight = cross && slice_is(request->method, "OPTIONS");
     if (data_owns(request->path) && !preflight) {
-        start_data(session);
+        if (session_authenticate(session, SLICE_LIT("dynamodb"), false))
+            data_begin(session);
+        else
+            answer_unwanted(session);
         return;
     }
-    headers_begin(session);
+    session_headers(session);
     if (preflight)
         options(session);
     else if (root && (slice_is(request->method, "GET") || slice_is(request->method, "HEAD")))
@@ -623,7 +654,7 @@ static void on_resume(struct http_exchange *exchange, void *context)
         return;
     }
     if (session->data_called) {
-        follow_data(session, data_resume(session->data));
+        data_on_resume(session);
         return;
     }
     if (session->delayed) {
@@ -653,17 +684,26 @@ static void on_gone(struct http_exchange *exchange, void *context)
     if (session->called)
         api_call_cancel(&session->call);
     if (session->data_called)
-        data_cancel(session->data);
+        DISREGARD(data_cancel(session->data));
 }
 
-static void on_sent(struct http_exchange *exchange, void *context)
+static void on_drained(struct http_exchange *exchange, void *context)
 {
     (void)context;
-    struct session *session = exchange->user;
+    data_on_drained(exchange->user);
+}
+
+void session_sent(struct session *session)
+{
     if (session->counted)
-        account(session);
-    session->counted = false;
+        session_account(session);
+    if (!session->streaming)
+        session_audit(session);
+    session->counted = session->streaming = false;
     session->operation = (struct slice){NULL, 0};
+    session->call.bound = false;
+    session->call.tenant = (struct slice){NULL, 0};
+    session_auth_end(session);
     if (session->data_called) {
         data_reset(session->data);
         session->data_called = false;
@@ -680,11 +720,19 @@ static void on_sent(struct http_exchange *exchange, void *context)
         buf_release(&session->call.response);
 }
 
+static void on_sent(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    session_sent(exchange->user);
+}
+
 static void on_rest(struct http_exchange *exchange, void *context)
 {
     (void)context;
     struct session *session = exchange->user;
     api_call_release(&session->call);
+    session_auth_end(session);
+    arena_release(&session->who_arena);
     data_free(session->data);
     session->data = NULL;
     buf_release(&session->headers);
@@ -705,9 +753,14 @@ static bool on_open(struct http_exchange *exchange, void *context)
     session->account = (struct budget_account){api_budget(dynamo->api), .overdraw = true};
     buf_init_counted(&session->text, TEXT_MAX, &session->account, BUDGET_ANSWERS);
     api_call_init(&session->call, dynamo->api);
+    arena_init(&session->who_arena, LIMIT_SIGN_MEMORY);
     exchange->user = session;
-    if (dynamo->access_log != NULL)
+    bool binds = dynamo->binding.name[0] != 0;
+    session->call.notes_keys = dynamo->audit != NULL && audit_wants_keys(dynamo->audit);
+    if (dynamo->access_log != NULL || dynamo->audit != NULL || dynamo->limits != NULL || binds ||
+        dynamo->auth.mode != AUTH_OFF)
         (void)http_exchange_peer(exchange, &session->peer);
+    session->trusted = binds && binding_trusts(&dynamo->binding, session->peer.address);
     metrics_connection(dynamo->metrics, http_exchange_loop(exchange), true);
     return true;
 }
@@ -732,5 +785,7 @@ struct http_handler dynamo_handler(struct dynamo *dynamo)
         .close = on_close,
         .reject = on_reject,
         .gone = on_gone,
+        .drained = on_drained,
+        .head = session_taker,
     };
 }

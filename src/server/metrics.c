@@ -37,7 +37,9 @@ enum { BUCKETS = COUNT_OF(bounds_ns) + 1 };
     X(read_halves, 2, "consumed_read_capacity_units_total", "ConsumedReadCapacityUnits")           \
     X(write_halves, 2, "consumed_write_capacity_units_total", "ConsumedWriteCapacityUnits")        \
     X(items, 1, "returned_item_count_total", "ReturnedItemCount: items in answers to reads")       \
-    X(warned, 1, "model_warnings_total", "Writes that a model only warns about")
+    X(warned, 1, "model_warnings_total", "Writes that a model only warns about")                   \
+    X(denied, 1, "policy_denials_total",                                                           \
+      "Decisions of policies that were no, whether enforced or only warned about")
 
 // What a cell counts: the counters of the list, the sum of the latencies, and how many were in each
 // bucket. Capacity is counted in halves of a unit, so that all are whole numbers.
@@ -249,6 +251,8 @@ static void cell_count(struct cell *cell, const struct metrics_request *request)
     add(&cell->counts[COUNT_requests], 1);
     add(&cell->counts[COUNT_read_halves], (uint64_t)(usage->read_units * 2));
     add(&cell->counts[COUNT_write_halves], (uint64_t)(usage->write_units * 2));
+    if (usage->denied > 0)
+        add(&cell->counts[COUNT_denied], usage->denied);
     if (request->status >= 400) {
         add(&cell->counts[failure_of(request->status, request->error)], 1);
         return;
@@ -359,6 +363,29 @@ static struct row *rows_gather(const struct metrics *metrics, size_t *count)
             rows[(*count)++] = rows[i];
     }
     return rows;
+}
+
+void metrics_each(struct metrics *metrics,
+                  void (*visit)(void *context, const struct metrics_total *total), void *context)
+{
+    size_t count;
+    struct row *rows = rows_gather(metrics, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i];
+        if (row->operation >= ROUTES || row->operation == API_NO_OPERATION)
+            continue;
+        visit(context, &(struct metrics_total){
+                           .operation = api_operations()[row->operation],
+                           .table = row->table,
+                           .requests = row->counts[COUNT_requests],
+                           .read_units = (double)row->counts[COUNT_read_halves] / 2,
+                           .write_units = (double)row->counts[COUNT_write_halves] / 2,
+                           .throttled = row->counts[COUNT_throttled],
+                           .user_errors = row->counts[COUNT_user_errors],
+                           .system_errors = row->counts[COUNT_system_errors],
+                       });
+    }
+    free(rows);
 }
 
 static void write_head(struct buf *out, const char *name, const char *type, const char *help)

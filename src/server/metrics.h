@@ -41,6 +41,21 @@ void metrics_route(struct metrics *metrics, unsigned loop, const struct metrics_
 void metrics_count(struct metrics *metrics, unsigned loop, const struct metrics_request *request);
 void metrics_connection(struct metrics *metrics, unsigned loop, bool opened);
 
+// One operation on one table, over all loops: totals since the start.
+struct metrics_total {
+    const char *operation;
+    struct slice table;
+    uint64_t requests;
+    double read_units;
+    double write_units;
+    uint64_t throttled;
+    uint64_t user_errors;
+    uint64_t system_errors;
+};
+// Calls back with each operation of DynamoDB's. Any thread.
+void metrics_each(struct metrics *metrics,
+                  void (*visit)(void *context, const struct metrics_total *total), void *context);
+
 // One that has no labels. Any thread.
 void metrics_value(struct buf *out, const char *name, const char *type, const char *help,
                    uint64_t value);

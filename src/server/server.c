@@ -2,6 +2,7 @@
 #include "server/server.h"
 
 #include "base/limits.h"
+#include "dolmen.h"
 #include "http/http.h"
 #include "server/dynamo.h"
 
@@ -55,16 +56,80 @@ static bool prepare(struct server *server, const struct server_options *options,
         if (dynamo->access_log == NULL)
             return false;
     }
+    if (options->auth != AUTH_OFF)
+        auth_desk_open(&dynamo->auth, api_identity(options->api), loops);
+    dynamo->rate = options->rate;
+    dynamo->lockout = options->lockout;
+    if (options->auth != AUTH_OFF || options->rate.every_ns > 0) {
+        struct env env = env_system();
+        uint64_t seed;
+        env.random(env.context, (uint8_t *)&seed, sizeof(seed));
+        dynamo->limits = limits_new(seed);
+    }
+    if (options->audit.place != NULL) {
+        struct audit_options audit = options->audit;
+        audit.loops = loops;
+        audit.env = options->env;
+        audit.version = dolmen_version();
+        dynamo->audit = audit_open(&audit, error, error_size);
+        if (dynamo->audit == NULL)
+            return false;
+    }
     dynamo->ticker = ticker_start(every_second, server);
     return true;
 }
 
+static void watch_one(void *context, const struct metrics_total *total)
+{
+    watch_add(context, &(struct watch_count){
+                           .table = total->table,
+                           .operation = slice_str(total->operation),
+                           .requests = total->requests,
+                           .totals = {[WATCH_READ] = total->read_units,
+                                      [WATCH_WRITE] = total->write_units,
+                                      [WATCH_THROTTLED] = (double)total->throttled,
+                                      [WATCH_USER] = (double)total->user_errors,
+                                      [WATCH_SYSTEM] = (double)total->system_errors},
+                       });
+}
+
+static void watch_all(void *context, struct watch *watch)
+{
+    metrics_each(context, watch_one, watch);
+}
+
+static int64_t watch_clock(void *context)
+{
+    return api_clock_now(context);
+}
+
 static void release(struct dynamo *dynamo)
 {
+    watch_free(dynamo->watch);
     ticker_stop(dynamo->ticker);
     access_log_close(dynamo->access_log);
+    audit_close(dynamo->audit);
+    limits_free(dynamo->limits);
     faults_free(dynamo->faults);
     metrics_free(dynamo->metrics);
+    auth_desk_close(&dynamo->auth);
+}
+
+static int64_t api_now(void *context)
+{
+    return api_clock_now(context);
+}
+
+static void system_random(void *context, uint8_t *out, size_t len)
+{
+    (void)context;
+    struct env env = env_system();
+    env.random(env.context, out, len);
+}
+
+struct env server_env(struct api *api)
+{
+    return (struct env){.context = api, .now_ms = api_now, .random = system_random};
 }
 
 struct server *server_start(const struct server_options *options, char *error, size_t error_size)
@@ -78,6 +143,11 @@ struct server *server_start(const struct server_options *options, char *error, s
         .started_ns = uv_hrtime(),
         .admin = options->admin,
         .gate = options->gate,
+        .binding = options->binding,
+        .objects = options->objects,
+        .auth = {.mode = options->auth,
+                 .skew_s = options->clock_skew_s == 0 ? SIGN_SKEW_S : options->clock_skew_s,
+                 .insecure = options->insecure},
     };
     struct http_options http = {
         .host = options->host,
@@ -90,10 +160,18 @@ struct server *server_start(const struct server_options *options, char *error, s
         .request_ms = options->request_timeout_ms,
         .server_name = "Server", // what the service says
         .pool = api_pool(options->api),
+        .tls = options->tls,
         .handler = dynamo_handler(&server->dynamo),
     };
     if (prepare(server, options, loops, error, error_size)) {
-        data_service_init(&server->dynamo.data, options->api);
+        data_service_init(&server->dynamo.data, options->api, options->s3);
+        server->dynamo.watch = watch_new(&(struct watch_options){
+            .shop = api_workshop(options->api),
+            .source = watch_all,
+            .context = server->dynamo.metrics,
+            .now = watch_clock,
+            .clock = options->api,
+        });
         server->http = http_server_start(&http, error, error_size);
     }
     if (server->http == NULL) {
@@ -113,6 +191,8 @@ void server_stop(struct server *server)
 {
     ticker_hurry(server->dynamo.ticker);
     http_server_stop(server->http);
+    watch_free(server->dynamo.watch); // while the store is open
+    server->dynamo.watch = NULL;
     if (server->dynamo.access_log != NULL)
         access_log_flush(server->dynamo.access_log);
 }

@@ -37,12 +37,18 @@ static int health(struct dynamo *dynamo, const struct http_request *request, str
     struct engine_health health;
     api_health(dynamo->api, &health);
     bool damaged = health.damages > 0;
+    bool fine = health.writable && !damaged && !health.unreadable;
+    const char *status = damaged ? "damaged" : fine ? "ok" : "degraded";
     struct json_writer w = json_writer_to(out);
-    json_form(&w, "{'status':%s,'writes':{'accepted':%hhd",
-              damaged                                 ? "damaged"
-              : health.writable && !health.unreadable ? "ok"
-                                                      : "degraded",
-              health.writable);
+    // Nobody has to say who he is here; so what is told is that the server is there, and how it is.
+    if (dynamo->auth.mode == AUTH_ENFORCE) {
+        json_form(&w, "{'status':%s}", status);
+        return fine ? 200 : 503;
+    }
+    json_form(&w, "{'status':%s,", status);
+    if (dynamo->auth.insecure)
+        json_form(&w, "'insecure':true,");
+    json_form(&w, "'writes':{'accepted':%hhd", health.writable);
     if (health.writable)
         json_close_object(&w);
     else
@@ -57,7 +63,7 @@ static int health(struct dynamo *dynamo, const struct http_request *request, str
     }
     json_form(&w, "'version':%s,'uptime_seconds':%lld,'tables':%zu}", dolmen_version(),
               (long long)uptime_seconds(dynamo), api_table_count(dynamo->api));
-    return health.writable && !damaged && !health.unreadable ? 200 : 503;
+    return fine ? 200 : 503;
 }
 
 // ---- /metrics --------------------------------------------------------------------------------
@@ -96,6 +102,38 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
                    atomic_load_explicit(&budget->by_kind[i], memory_order_relaxed));
 }
 
+static void audit_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    struct audit_stats stats;
+    if (dynamo->audit == NULL)
+        return;
+    audit_stats(dynamo->audit, &stats);
+    metrics_value(out, "audit_lines_total", "counter", "Lines that the audit log has", stats.lines);
+    metrics_value(out, "audit_lost_total", "counter",
+                  "Requests that the audit log could not be told of", stats.lost);
+    metrics_value(out, "audit_write_failures_total", "counter",
+                  "How often the audit log could not be written", stats.failures);
+    metrics_value(out, "audit_refused_total", "counter",
+                  "Requests refused because of that (--audit-strict)", stats.refused);
+    metrics_value(out, "audit_rotations_total", "counter", "Files of it that were full",
+                  stats.rotated);
+    metrics_value(out, "audit_missing_lines", "gauge",
+                  "Lines that somebody had removed before this start", stats.missing);
+    metrics_value(out, "audit_sequence", "gauge", "Number of its last line", stats.seq);
+    metrics_value(out, "audit_writable", "gauge", "1 if the audit log is written", stats.writable);
+}
+
+static void limits_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    if (dynamo->limits == NULL)
+        return;
+    struct limits_stats stats = limits_stats(dynamo->limits);
+    metrics_value(out, "auth_locked_total", "counter",
+                  "Requests refused because of many wrong signatures before", stats.locked);
+    metrics_value(out, "rate_limited_total", "counter",
+                  "Requests refused because of the rate of whoever asked", stats.throttled);
+}
+
 // X(name, type, number, help): a value is a line.
 // clang-format off
 #define VALUE_LIST(X) \
@@ -113,6 +151,14 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
     X("store_damage_total", "counter", health.damages, "How often damage on disk was met, by reads and compactions; see /health") \
     X("ttl_sweeps_total", "counter", ttl.sweeps, "Sweeps for expired items that have ended") \
     X("ttl_deleted_items_total", "counter", ttl.deleted, "Expired items that were deleted (TimeToLiveDeletedItemCount)") \
+    X("retain_walks_total", "counter", sweeps.walks, "Walks of retain and keep rules that have ended") \
+    X("retain_failures_total", "counter", sweeps.failed, "Walks that failed; they are tried again") \
+    X("retain_running", "gauge", sweeps.running, "Walks that are going on") \
+    X("retain_looked_items_total", "counter", sweeps.looked, "Items that walks have looked at") \
+    X("retain_removed_items_total", "counter", sweeps.removed, "Items that rules have removed") \
+    X("retain_archived_items_total", "counter", sweeps.archived, "Items put into archives, which were verified") \
+    X("retain_left_items_total", "counter", sweeps.left, "Items that were due and stayed: changed meanwhile, or not to be deleted") \
+    X("retain_archives_total", "counter", sweeps.archives, "Archives made") \
     X("store_log_segments", "gauge", stats.store.log_segments, "Files of the log") \
     X("store_log_active_bytes", "gauge", stats.store.log_active_bytes, "Bytes in the log's segment being written") \
     X("store_log_bytes", "gauge", stats.store.log_bytes, "Bytes of all segments on disk") \
@@ -121,7 +167,8 @@ static void memory_metrics(const struct dynamo *dynamo, struct buf *out)
     X("store_memtable_bytes", "gauge", stats.store.memtable_bytes, "Writes that are not in tables on disk yet") \
     X("store_table_bytes", "gauge", stats.store.table_bytes, "Tables on disk") \
     X("store_table_files", "gauge", stats.store.table_files, "Files of tables on disk") \
-    X("store_compaction_pending_bytes", "gauge", stats.store.compaction_bytes, "Bytes that wait to be compacted, an estimate")
+    X("store_compaction_pending_bytes", "gauge", stats.store.compaction_bytes, "Bytes that wait to be compacted, an estimate") \
+    X("store_encrypted", "gauge", (uint64_t)stats.store.encrypted, "Whether the data directory is encrypted")
 // clang-format on
 
 static int metrics(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
@@ -130,14 +177,24 @@ static int metrics(struct dynamo *dynamo, const struct http_request *request, st
     struct api_stats stats;
     struct engine_health health;
     struct api_ttl ttl;
+    struct api_sweeps sweeps;
     metrics_write(dynamo->metrics, out);
+    if (dynamo->objects != NULL)
+        objects_metrics(dynamo->objects, out);
     api_stats(dynamo->api, &stats);
     api_health(dynamo->api, &health);
     api_ttl(dynamo->api, &ttl);
+    api_sweeps(dynamo->api, &sweeps);
 #define X(name, type, number, help) metrics_value(out, name, type, help, (uint64_t)(number));
     VALUE_LIST(X)
 #undef X
     memory_metrics(dynamo, out);
+    audit_metrics(dynamo, out);
+    limits_metrics(dynamo, out);
+    api_consumer_metrics(dynamo->api, out);
+    api_live_metrics(dynamo->api, out);
+    watch_metrics(dynamo->watch, out);
+    auth_desk_metrics(&dynamo->auth, out);
     metrics_value(out, "tables", "gauge", "Tables", api_table_count(dynamo->api));
     metrics_value(out, "uptime_seconds", "gauge", "Seconds since the start",
                   (uint64_t)uptime_seconds(dynamo));

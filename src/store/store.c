@@ -100,6 +100,11 @@ bool store_waits_for_disk(void)
     return !must_not_wait;
 }
 
+bool store_remote(const struct store *store)
+{
+    return store->driver->remote;
+}
+
 void store_check_tables(struct store *store,
                         bool (*visit)(void *context, const char *path, const char *fault),
                         void *context)

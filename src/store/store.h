@@ -88,6 +88,10 @@ extern "C"
     bool
     store_waits_for_disk(void);
 
+// Whether every read goes over a network: one that was cold for a thread is as far away when it is
+// asked for again.
+bool store_remote(const struct store *store);
+
 MUST_CHECK struct store_snapshot *store_snapshot_take(struct store *store);
 void store_snapshot_release(struct store *store, struct store_snapshot *snapshot);
 
@@ -217,6 +221,7 @@ struct store_stats {
     uint64_t table_bytes;      // tables that hold current data
     uint64_t table_files;
     uint64_t compaction_bytes; // that wait to be compacted, by RocksDB's estimate
+    bool encrypted;            // what is on disk
 };
 void store_stats(struct store *store, struct store_stats *out);
 

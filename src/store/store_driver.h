@@ -13,6 +13,7 @@
 
 struct store_driver {
     const char *name;
+    bool remote; // behind a network: see store_remote
     // NULL if the driver has no files.
     void (*check_tables)(struct store *store,
                          bool (*visit)(void *context, const char *path, const char *fault),

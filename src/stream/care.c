@@ -38,8 +38,7 @@ static struct stream_count *count_of(struct stream_counts *counts, struct slice 
     counts->streams =
         memory_grow(counts->streams, counts->count, &counts->capacity, sizeof(*counts->streams));
     struct stream_count *added = &counts->streams[counts->count++];
-    *added =
-        (struct stream_count){.name = strndup((const char *)name.ptr, name.len), .next = first};
+    *added = (struct stream_count){.name = slice_dup(name), .next = first};
     ensure_memory(added->name);
     return added;
 }
@@ -342,6 +341,9 @@ static bool log_need_ms(struct workshop *shop, const struct table *table, struct
     *out = table->log_images != 0 || names.count > 0 ? STREAM_RETENTION_MS : 0;
     if (*out < pitr_ms)
         *out = pitr_ms;
+    // Consumers that do not run here, in a command on the data directory, are waited for as well.
+    if (shop->log_needed == NULL && (settings.publishes.len > 0 || settings.kinesis.len > 0))
+        *out = *out > LIMIT_CONSUMER_BEHIND_MS ? *out : LIMIT_CONSUMER_BEHIND_MS;
     return true;
 }
 
@@ -366,6 +368,10 @@ static bool trim_log(struct workshop *shop, const struct table *table, int64_t n
     if (!log_need_ms(shop, table, arena, &need_ms, error))
         return false;
     struct oldest oldest = {.before_ms = now_ms - need_ms};
+    if (shop->log_needed != NULL) {
+        int64_t needed_ms = shop->log_needed(shop, table, now_ms - LIMIT_CONSUMER_BEHIND_MS);
+        oldest.before_ms = needed_ms < oldest.before_ms ? needed_ms : oldest.before_ms;
+    }
     // The writer is not bothered for nothing.
     bool ok = engine_log_read(shop->engine, NULL, table->log, 0, UINT64_MAX, look_at_oldest,
                               &oldest, error);

@@ -46,6 +46,33 @@ void arn_write(struct buf *out, const struct table_arn *arn)
     buf_slice(out, arn->id);
 }
 
+static uint8_t *put(uint8_t *out, struct slice text)
+{
+    if (text.len > 0)
+        memcpy(out, text.ptr, text.len);
+    return out + text.len;
+}
+
+size_t arn_put(uint8_t *out, size_t room, const struct table_arn *arn)
+{
+    static const char begin[] = "arn:aws:dynamodb:";
+    static const char middle[] = ":000000000000:table/";
+    struct slice kind = arn->kind == NULL ? slice_of(NULL, 0) : slice_str(arn->kind);
+    size_t fixed = sizeof(begin) + sizeof(middle); // with the two slashes
+    uint8_t *at = out;
+    ensure(fixed + arn->region.len + arn->table.len + kind.len + arn->id.len <= room);
+    memcpy(at, begin, sizeof(begin) - 1);
+    at = put(at + sizeof(begin) - 1, arn->region);
+    memcpy(at, middle, sizeof(middle) - 1);
+    at = put(at + sizeof(middle) - 1, arn->table);
+    if (arn->kind == NULL)
+        return (size_t)(at - out);
+    *at++ = '/';
+    at = put(at, kind);
+    *at++ = '/';
+    return (size_t)(put(at, arn->id) - out);
+}
+
 struct slice arn_make(struct arena *arena, const struct table_arn *arn)
 {
     struct buf text;

@@ -24,6 +24,8 @@ struct table_arn {
 };
 
 void arn_write(struct buf *out, const struct table_arn *arn);
+// The same into memory that has room for it; returns how long it is.
+size_t arn_put(uint8_t *out, size_t room, const struct table_arn *arn);
 // In the arena; ptr NULL when memory is out.
 struct slice arn_make(struct arena *arena, const struct table_arn *arn);
 void json_put_arn(struct json_writer *w, const char *name, const struct table_arn *arn);

@@ -115,9 +115,10 @@ void table_write_status(struct json_writer *w, const struct index *index, bool u
         json_put_flag(w, "Backfilling", moment == DESCRIBE_NOW);
 }
 
-void table_write_size(struct json_writer *w, const struct index *index, enum describe_moment moment)
+void table_write_size(struct json_writer *w, const struct index *index,
+                      const struct table_view *view)
 {
-    bool fresh = index->status == INDEX_CREATING && moment != DESCRIBE_NOW;
+    bool fresh = (index->status == INDEX_CREATING && view->moment != DESCRIBE_NOW) || view->unsized;
     json_put_integer(w, "IndexSizeBytes", fresh ? 0 : index->stats->bytes);
     json_put_integer(w, "ItemCount", fresh ? 0 : index->stats->items);
 }
@@ -140,7 +141,7 @@ static void put_index(const struct description *d, const struct index *index)
         table_write_status(d->w, index, is_updated(d, index), d->view->moment);
         put_provisioned(d, &throughput);
     }
-    table_write_size(d->w, index, d->view->moment);
+    table_write_size(d->w, index, d->view);
     put_arn(d, "IndexArn", "index", index->name);
     if (index->global) {
         put_limits(d->w, &throughput);
@@ -267,8 +268,8 @@ static void put_essentials(const struct description *d)
     bool creating = d->view->moment == DESCRIBE_NOW && d->table->status == TABLE_CREATING;
     json_put_text(d->w, "TableStatus", statuses[creating ? DESCRIBE_CREATED : d->view->moment]);
     put_provisioned(d, &d->settings.throughput);
-    json_put_integer(d->w, "TableSizeBytes", d->table->stats->bytes);
-    json_put_integer(d->w, "ItemCount", d->table->stats->items);
+    json_put_integer(d->w, "TableSizeBytes", d->view->unsized ? 0 : d->table->stats->bytes);
+    json_put_integer(d->w, "ItemCount", d->view->unsized ? 0 : d->table->stats->items);
     put_arn(d, "TableArn", NULL, slice_of(NULL, 0));
     json_put_string(d->w, "TableId", d->table->uuid);
     put_billing(d);

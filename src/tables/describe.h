@@ -13,6 +13,7 @@ struct table_view {
     struct slice region; // names the ARNs
     int64_t now_ms;
     enum describe_moment moment;
+    bool unsized; // how much there is, is not told: all counts are 0
 };
 
 // The TableDescription object. `before` is the previous version if it was just updated.
@@ -29,7 +30,7 @@ void table_write_status(struct json_writer *w, const struct index *index, bool u
 // Size and number of items. The answer that begins a new index says that it is empty, although
 // filling may have begun.
 void table_write_size(struct json_writer *w, const struct index *index,
-                      enum describe_moment moment);
+                      const struct table_view *view);
 // "KeySchema":[…]
 void table_write_keys(struct json_writer *w, const struct key_schema *keys);
 

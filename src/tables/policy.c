@@ -8,6 +8,9 @@
 #include "value/map.h"
 #include "json/reader.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
+
 enum { POLICY_MAX = 20 * 1024 }; // AWS
 
 static bool invalid(struct error *error, const char *what)
@@ -165,6 +168,18 @@ static bool policy(struct json_reader *reader, struct error *error)
            ((version && statement_seen) || invalid(error, "it must have Version and Statement"));
 }
 
+// What only the compiler sees: operators, ARNs, values that do not fit.
+static bool compiles(struct slice document, struct error *error)
+{
+    struct policy_fault fault;
+    struct policy *compiled = policy_compile(document, POLICY_RESOURCE, NULL, NULL, &fault);
+    if (compiled == NULL)
+        return error_validation(error, "The resource-based policy document is invalid: %s: %s",
+                                fault.path, fault.message);
+    policy_release(compiled);
+    return true;
+}
+
 bool policy_check(struct slice document, struct arena *arena, struct error *error)
 {
     struct json_reader reader;
@@ -176,7 +191,7 @@ bool policy_check(struct slice document, struct arena *arena, struct error *erro
     json_reader_init(&reader, document, arena);
     bool ok = policy(&reader, error);
     // If something before that is invalid, the error says so already.
-    return reader.error == NULL ? ok
+    return reader.error == NULL ? ok && compiles(document, error)
                                 : error_validation(error,
                                                    "The resource-based policy document is invalid: "
                                                    "it is not JSON (%s at byte %zu)",
@@ -202,4 +217,54 @@ bool policy_of_new_table(struct table *table, struct table_settings *settings,
 {
     return document.ptr == NULL ||
            policy_put(table, settings, SLICE_LIT(POLICY_OF_TABLE), document, now_ms, error);
+}
+
+// ---- In force -----------------------------------------------------------------------------------
+
+struct compiled {
+    struct table_made made; // first
+    size_t count;
+    struct table_policy policies[];
+};
+
+static void compiled_free(struct table_made *made)
+{
+    struct compiled *compiled = (struct compiled *)made;
+    for (size_t i = 0; i < compiled->count; i++)
+        policy_release((struct policy *)(uintptr_t)compiled->policies[i].policy);
+    free(compiled);
+}
+
+static struct compiled *compile_all(const struct table *table)
+{
+    struct table_settings settings;
+    struct value_iter iter;
+    table_settings_read(table, &settings);
+    size_t count = settings.policies.len == 0 ? 0 : value_count(settings.policies);
+    struct compiled *compiled =
+        memory_zeroed(sizeof(*compiled) + count * sizeof(compiled->policies[0]));
+    compiled->made.free = compiled_free;
+    if (count == 0)
+        return compiled;
+    value_iter_init(&iter, settings.policies);
+    while (compiled->count < count && value_iter_next(&iter)) {
+        struct policy_fault fault;
+        compiled->policies[compiled->count++] =
+            (struct table_policy){iter.name, policy_compile(map_text(iter.value, "document"),
+                                                            POLICY_RESOURCE, NULL, NULL, &fault)};
+    }
+    return compiled;
+}
+
+const struct table_policy *table_policy(const struct table *table, struct slice entry)
+{
+    const struct table_made *made = atomic_load_explicit(&table->made, memory_order_acquire);
+    if (made == NULL)
+        made = table_keep_made(table, &compile_all(table)->made);
+    const struct compiled *compiled = (const struct compiled *)made;
+    for (size_t i = 0; i < compiled->count; i++) {
+        if (slice_equal(compiled->policies[i].entry, entry))
+            return &compiled->policies[i];
+    }
+    return NULL;
 }

@@ -34,11 +34,13 @@ static const struct map_row table_rows[] = {
     TABLE(VALUE, policies),
     TABLE(VALUE, insights),
     TABLE(VALUE, kinesis),
+    TABLE(VALUE, publishes),
     TABLE(VALUE, scaling),
     TABLE(VALUE, global),
     TABLE(INTEGER, pitr_days),
     TABLE(INTEGER, pitr_ms),
     TABLE(FLAG, log_both),
+    TABLE(INTEGER, live),
     TABLE(TEXT, restore_backup),
     TABLE(TEXT, restore_table),
     TABLE(INTEGER, restore_ms),
@@ -88,7 +90,8 @@ static unsigned log_images(const struct table_settings *settings)
     for (size_t i = 0; i < COUNT_OF(views); i++)
         images |= slice_is(settings->stream_view, views[i].view) ? views[i].images : 0;
     images |= settings->pitr_days > 0 ? LOG_KEYS | LOG_OLD : 0;
-    images |= settings->log_both ? LOG_KEYS | LOG_OLD | LOG_NEW : 0;
+    bool both = settings->log_both || settings->publishes.len > 0 || settings->live > 0;
+    images |= both ? LOG_KEYS | LOG_OLD | LOG_NEW : 0;
     return images;
 }
 

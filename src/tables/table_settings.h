@@ -42,6 +42,7 @@ struct table_settings {
     int64_t pitr_days;           // how far back the table can be restored; 0 if it cannot
     int64_t pitr_ms;             // since when the change log is kept for that
     int64_t pitr_later;          // what pitr_days is to be once the table has been filled
+    int64_t live;                // since which sequence live patterns have had both images, plus 1
     bool log_both;               // something else needs both images of each change (Kinesis)
     struct slice restore_backup; // id of the backup that the table was made from, or empty
     struct slice restore_table;  // the table that it was made from
@@ -52,6 +53,7 @@ struct table_settings {
     struct slice policies;       // M: see policy.c
     struct slice insights;       // M: see insights.c
     struct slice kinesis;        // M: see kinesis.c
+    struct slice publishes;      // M: see capture/outbox.h
     struct slice scaling;        // M: see autoscaling.c
     struct slice global;         // M: see global.c
 };

@@ -92,7 +92,7 @@ static void put_vector(struct json_writer *w, const struct table *table,
     json_put_integer(w, "Dimensions", (int64_t)index->dimensions);
     json_put_text(w, "DistanceFunction", distances[index->distance]);
     table_write_status(w, &index->base, false, view->moment);
-    table_write_size(w, &index->base, view->moment);
+    table_write_size(w, &index->base, view);
     json_put_arn(w, "IndexArn",
                  &(struct table_arn){view->region, table->name, "index", index->base.name});
     json_close_object(w);

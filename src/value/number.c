@@ -461,6 +461,44 @@ enum number_status number_subtract(struct slice a, struct slice b, uint8_t out[N
     return number_sum(number_unpack(a), minus, out, len);
 }
 
+// By digits, from the last: a product has as many as both together, which may be more than 128 bits
+// hold.
+enum number_status number_multiply(struct slice a, struct slice b, uint8_t out[NUMBER_BYTES_MAX],
+                                   size_t *len)
+{
+    struct decimal x;
+    struct decimal y;
+    decimal_decode(a, &x);
+    decimal_decode(b, &y);
+    struct decimal product = {.negative = x.negative != y.negative};
+    unsigned digits[2 * DIGITS_MAX] = {0};
+    size_t count = x.count + y.count;
+    if (x.count == 0 || y.count == 0) {
+        *len = decimal_encode(&(struct decimal){0}, out);
+        return NUMBER_OK;
+    }
+    for (size_t i = x.count; i-- > 0;)
+        for (size_t k = y.count; k-- > 0;)
+            digits[i + k + 1] += (unsigned)x.digits[i] * y.digits[k];
+    for (size_t i = count; i-- > 1;) {
+        digits[i - 1] += digits[i] / 10;
+        digits[i] %= 10;
+    }
+    size_t first = digits[0] == 0; // 0.2 × 0.3 is 0.06
+    product.point = x.point + y.point - (int)first;
+    while (digits[count - 1] == 0)
+        count--;
+    enum number_status status = point_check(product.point);
+    if (status != NUMBER_OK)
+        return status;
+    if (count - first > LIMIT_NUMBER_DIGITS)
+        return NUMBER_PRECISION;
+    for (size_t i = first; i < count; i++)
+        product.digits[product.count++] = (uint8_t)digits[i];
+    *len = decimal_encode(&product, out);
+    return NUMBER_OK;
+}
+
 size_t number_from_i64(int64_t value, uint8_t out[NUMBER_BYTES_MAX])
 {
     struct decimal decimal = {.negative = value < 0};

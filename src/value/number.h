@@ -44,6 +44,8 @@ MUST_CHECK enum number_status number_add(struct slice a, struct slice b,
                                          uint8_t out[NUMBER_BYTES_MAX], size_t *len);
 MUST_CHECK enum number_status number_subtract(struct slice a, struct slice b,
                                               uint8_t out[NUMBER_BYTES_MAX], size_t *len);
+MUST_CHECK enum number_status number_multiply(struct slice a, struct slice b,
+                                              uint8_t out[NUMBER_BYTES_MAX], size_t *len);
 
 // From a C integer; always fits.
 size_t number_from_i64(int64_t value, uint8_t out[NUMBER_BYTES_MAX]);

@@ -31,6 +31,7 @@ static void own_table(struct owned *owned, const struct table *table)
     own(owned, table->ttl.tree);
     own(owned, table->claims);
     own(owned, table->next_claims);
+    own(owned, table->notes);
     own(owned, table->log);
     for (size_t i = 0; i < table->index_count; i++)
         own(owned, table->indexes[i].tree);
@@ -121,6 +122,7 @@ static const struct meta_form forms[] = {
     {META_NEXT, 0, 4, 4},
     {META_TOKEN, 1, 40, 40 + LIMIT_TRANSACT},
     {META_EXPIRY, 8, 0, 0},
+    {META_LAPSE, 8 + LAYOUT_TREE, 0, 0},
     {META_PROBE, 0, 0, 0},
     {META_SEQUENCE, 0, 8, 24},
 };

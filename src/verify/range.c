@@ -58,6 +58,7 @@ static void tell_table(struct ranging *ranging, const struct table *table)
     tell(ranging, VERIFY_COLLECTIONS, table->collections, none, NULL, NULL);
     tell(ranging, VERIFY_CLAIMS, table->claims, none, NULL, NULL);
     tell(ranging, VERIFY_CLAIMS, table->next_claims, none, NULL, NULL);
+    tell(ranging, VERIFY_CLAIMS, table->notes, none, NULL, NULL);
     tell(ranging, VERIFY_CHANGES, table->log, none, NULL, NULL);
 }
 

@@ -176,7 +176,7 @@ static struct slice read_meta(struct verifier *v, const struct view *view, char 
 }
 
 // Whether all items of the table have been shown to its guard.
-static bool guard_knows_all(struct verifier *v, const struct view *view)
+bool view_settled(struct verifier *v, const struct view *view)
 {
     const struct verify_knowledge *knowledge = v->options->knowledge;
     if (knowledge->guard_work == NULL)
@@ -196,14 +196,18 @@ static void find_guard(struct verifier *v, struct view *view)
     const struct guard_maker *maker = &v->options->knowledge->maker;
     if (table->claims == 0 || table->model.len == 0 || maker->make == NULL)
         return;
-    if (v->guard == NULL || !slice_equal(buf_view(&v->guard_model), table->model)) {
+    // A guard is of one table; the name of its model says whether it is still that one.
+    buf_clear(&v->owner);
+    buf_slice(&v->owner, table->model);
+    buf_slice(&v->owner, table->name);
+    if (v->guard == NULL || !slice_equal(buf_view(&v->guard_model), buf_view(&v->owner))) {
         guard_release(v->guard);
         v->guard = maker->make(maker->context, &v->engine, table);
         buf_clear(&v->guard_model);
-        buf_slice(&v->guard_model, table->model);
+        buf_slice(&v->guard_model, buf_view(&v->owner));
     }
     table->guard = guard_hold(v->guard);
-    view->claims = table->guard != NULL && table->guard->claims && guard_knows_all(v, view);
+    view->claims = table->guard != NULL && table->guard->claims && view_settled(v, view);
 }
 
 bool view_open(struct verifier *v, struct slice name, tree_id tree, struct view *view)

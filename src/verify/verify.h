@@ -32,6 +32,7 @@
     X(VECTOR_INDEX, "vectors")    /* a vector index, likewise */                                   \
     X(TTL, "expiry times")        /* the index of expiry times, likewise */                        \
     X(CLAIMS, "unique values")    /* values that one item alone may have, likewise */              \
+    X(RULES, "rules")             /* numbers that are counted, and items that are derived */       \
     X(COLLECTIONS, "collections") /* sizes of item collections */                                  \
     X(COUNTERS, "counters")       /* items and bytes of tables and indexes */                      \
     X(CHANGES, "change log")      /* order and form of its entries */

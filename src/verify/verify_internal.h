@@ -95,6 +95,10 @@ struct log_state {
 };
 struct log_state verify_log_state(struct verifier *v, struct store_snapshot *snapshot);
 
+// Whether the table's guard has seen all of its items.
+bool view_settled(struct verifier *v, const struct view *view);
+// Checks what follows from the items of v->name by its guard (rules.c).
+void verify_rules(struct verifier *v);
 // Checks one table (table.c), and one change log (changes.c).
 void verify_table(struct verifier *v);
 void verify_changes(struct verifier *v, tree_id log);

@@ -26,6 +26,7 @@ struct part {
     const char *foreign; // or that of another file: what is wrong with it
     struct wal_start start;
     uint64_t bytes;
+    struct crypt_cipher *cipher; // of its records, if it is encrypted
 };
 
 // The whole log: what both functions of the header go over.
@@ -35,6 +36,8 @@ struct parts {
     struct part *list; // ordered by number
     size_t count;
     struct buf content; // of one file
+    const struct keyring *keys;
+    struct buf plain; // of one record
 };
 
 static bool fail(struct store_error *error, const struct parts *parts, const char *name)
@@ -83,10 +86,17 @@ static void disown(struct part *part, const char *why)
     part->foreign = why;
 }
 
+// A header that somebody has changed is one that is damaged.
+static void open_start(const struct parts *parts, struct part *part, struct slice bytes)
+{
+    part->cipher = wal_cipher_new(parts->keys, &part->start, false);
+    part->finished = part->cipher != NULL && wal_start_open(part->cipher, bytes);
+}
+
 static bool read_start(const struct parts *parts, struct part *part, struct store_error *error)
 {
     char name[WAL_NAME_BYTES];
-    uint8_t bytes[WAL_START];
+    uint8_t bytes[WAL_START_SEALED];
     struct stat status;
     int file = open_part(parts, part, name);
     ssize_t got = file < 0 ? -1 : pread(file, bytes, sizeof(bytes), 0);
@@ -100,6 +110,11 @@ static bool read_start(const struct parts *parts, struct part *part, struct stor
     part->finished = whole;
     if (whole && part->start.number != part->number)
         disown(part, "the file is a copy of another one");
+    else if (whole && (part->start.key != 0) != (parts->keys != NULL))
+        disown(part, parts->keys != NULL ? "the file is not encrypted, as the directory is"
+                                         : "the file is encrypted, and the directory is not");
+    else if (whole && parts->keys != NULL)
+        open_start(parts, part, slice_of(bytes, (size_t)got));
     return true;
 }
 
@@ -159,19 +174,25 @@ static void find_foreign(struct parts *parts, const uint64_t promised[PROMISE_VA
 
 static void parts_close(struct parts *parts)
 {
+    for (size_t i = 0; i < parts->count; i++)
+        crypt_cipher_free(parts->list[i].cipher);
+    buf_release(&parts->plain);
     buf_release(&parts->content);
     free(parts->list);
     if (parts->directory >= 0)
         (void)close(parts->directory);
 }
 
-static bool parts_open(struct parts *parts, const char *directory, struct store_error *error)
+static bool parts_open(struct parts *parts, const char *directory, const struct keyring *keys,
+                       struct store_error *error)
 {
     *parts = (struct parts){
         .path = directory,
+        .keys = keys,
         .directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
     };
     buf_init(&parts->content, FILE_MAX_BYTES);
+    buf_init(&parts->plain, WAL_RECORD_MAX);
     bool ok = (parts->directory >= 0 || fail(error, parts, "")) && list_files(parts, error);
     for (size_t i = 0; ok && i < parts->count; i++)
         ok = read_start(parts, &parts->list[i], error);
@@ -194,21 +215,29 @@ struct place {
     uint64_t expected; // sequence of the record that should come next
     uint64_t limit;    // sequences from here on are void
     size_t at;
+    struct crypt_cipher *cipher; // borrowed, or NULL; opens records into
+    struct buf *plain;
 };
 
 static void step(struct place *place, const struct wal_record *record)
 {
-    place->at += WAL_HEADER + record->payload.len;
+    place->at += record->bytes;
     place->expected = record->sequence + 1;
+}
+
+static bool record_at(const struct place *place, size_t at, struct wal_record *out)
+{
+    return wal_record_decode(slice_of(place->bytes.ptr + at, place->bytes.len - at), place->salt,
+                             out) &&
+           (place->cipher == NULL ||
+            wal_record_open(place->cipher, place->salt, out, place->plain));
 }
 
 // The record that should come next.
 static bool next_record(const struct place *place, struct wal_record *out)
 {
     return place->expected < place->limit && place->at <= place->bytes.len &&
-           wal_record_decode(slice_of(place->bytes.ptr + place->at, place->bytes.len - place->at),
-                             place->salt, out) &&
-           out->sequence == place->expected;
+           record_at(place, place->at, out) && out->sequence == place->expected;
 }
 
 // The first intact record behind the place where one is missing; moves there.
@@ -229,8 +258,7 @@ static bool find_record(struct place *place, struct wal_record *out)
         uint64_t sequence = le64_get(place->bytes.ptr + at + 8) ^ place->salt;
         // Few bytes pass for a sequence that could be here, so that few checksums are made.
         if (sequence - place->expected > room || sequence >= place->limit ||
-            !wal_record_decode(slice_of(place->bytes.ptr + at, place->bytes.len - at), place->salt,
-                               out))
+            !record_at(place, at, out))
             continue;
         place->at = at;
         return true;
@@ -239,12 +267,27 @@ static bool find_record(struct place *place, struct wal_record *out)
 }
 
 // The salt of a file whose header is lost, if its first record is the one that is due.
-static uint64_t guess_salt(struct slice bytes, uint64_t due)
+static uint64_t guess_salt(struct slice bytes, size_t at, uint64_t due)
 {
     uint64_t salted = 0;
-    if (bytes.len >= WAL_START + WAL_HEADER)
-        memcpy(&salted, bytes.ptr + WAL_START + 8, 8);
+    if (bytes.len >= at + WAL_HEADER)
+        memcpy(&salted, bytes.ptr + at + 8, 8);
     return salted ^ due;
+}
+
+// The data key of a file whose header is lost: the one that opens its first record.
+static void guess_key(const struct parts *parts, struct part *part, struct place *place)
+{
+    struct wal_record record;
+    struct wal_start start = {.salt = place->salt, .number = part->number};
+    for (size_t i = 0; i < parts->keys->count; i++) {
+        start.key = parts->keys->keys[i].id;
+        crypt_cipher_free(part->cipher);
+        part->cipher = wal_cipher_new(parts->keys, &start, false);
+        place->cipher = part->cipher;
+        if (next_record(place, &record))
+            return;
+    }
 }
 
 // The sequence below which the records of a file count: where the next file begins that says so.
@@ -259,15 +302,20 @@ static uint64_t part_limit(const struct parts *parts, size_t i)
 }
 
 // Where the records of a file begin. `due` is the sequence behind those of the files before.
-static struct place part_begin(const struct parts *parts, size_t i, uint64_t due)
+static struct place part_begin(struct parts *parts, size_t i, uint64_t due)
 {
-    const struct part *part = &parts->list[i];
-    struct place place = {
-        .bytes = buf_view(&parts->content), .limit = part_limit(parts, i), .at = WAL_START};
+    struct part *part = &parts->list[i];
+    struct place place = {.bytes = buf_view(&parts->content),
+                          .limit = part_limit(parts, i),
+                          .at = parts->keys == NULL ? WAL_START : WAL_START_SEALED,
+                          .cipher = part->cipher,
+                          .plain = &parts->plain};
     place.expected = part->finished ? part->start.first : due;
-    place.salt = part->finished ? part->start.salt : guess_salt(place.bytes, due);
+    place.salt = part->finished ? part->start.salt : guess_salt(place.bytes, place.at, due);
     if (part->foreign != NULL)
         place.bytes.len = 0;
+    else if (!part->finished && parts->keys != NULL)
+        guess_key(parts, part, &place);
     return place;
 }
 
@@ -338,11 +386,12 @@ static bool leave_unfinished(struct parts *parts, uint64_t made, struct wal_repo
     if ((made != 0 && last->number > made) || all_zero(buf_view(&parts->content))) {
         report->unfinished = last->number;
         parts->count--;
+        crypt_cipher_free(last->cipher);
     }
     return true;
 }
 
-static void judge_part(struct wal_report *report, const struct parts *parts, size_t i, uint64_t due)
+static void judge_part(struct wal_report *report, struct parts *parts, size_t i, uint64_t due)
 {
     const struct part *part = &parts->list[i];
     struct place place = part_begin(parts, i, due);
@@ -391,11 +440,11 @@ static void find_ends(struct wal_report *report)
         report->damage_count == 0 ? due_behind(report) - 1 : report->damages[0].sequence - 1;
 }
 
-bool wal_check(const char *directory, uint64_t made, struct wal_report *out,
-               struct store_error *error)
+bool wal_check(const char *directory, const struct keyring *keys, uint64_t made,
+               struct wal_report *out, struct store_error *error)
 {
     struct parts parts;
-    if (!parts_open(&parts, directory, error))
+    if (!parts_open(&parts, directory, keys, error))
         return false;
     struct wal_report report = {.segments = calloc(parts.count + 1, sizeof(struct wal_segment))};
     ensure_memory(report.segments);
@@ -465,8 +514,7 @@ struct walk {
     void *context;
 };
 
-static bool walk_part(const struct parts *parts, size_t i, struct walk *walk,
-                      struct store_error *error)
+static bool walk_part(struct parts *parts, size_t i, struct walk *walk, struct store_error *error)
 {
     struct place place = part_begin(parts, i, walk->due);
     struct wal_record record;
@@ -482,11 +530,11 @@ static bool walk_part(const struct parts *parts, size_t i, struct walk *walk,
     return true;
 }
 
-bool wal_walk(const char *directory, uint64_t above, uint64_t upto, wal_visit visit, void *context,
-              struct store_error *error)
+bool wal_walk(const char *directory, const struct keyring *keys, uint64_t above, uint64_t upto,
+              wal_visit visit, void *context, struct store_error *error)
 {
     struct parts parts;
-    if (!parts_open(&parts, directory, error))
+    if (!parts_open(&parts, directory, keys, error))
         return false;
     struct walk walk = {above, upto, 1, visit, context};
     bool ok = true;

@@ -7,6 +7,13 @@
 //   records u32 CRC-32 of what follows, u32 payload length, u64 sequence XOR salt,
 //           u32 how many records before this one were not synced when it was written, payload
 //
+// In a directory that is encrypted:
+//   header  "DLG4" and the same fields, then u32 the id of a data key, 12 zeros, and 16 bytes of
+//   tag
+//           over everything behind the checksum
+//   records the same, with the payload sealed: u32 how many records were begun in this file, with
+//           this one, the content, and 16 bytes of tag
+//
 // Sequences count up by one over all segments. A segment holds what lies between its own first
 // sequence and the next segment's; what it has behind that is void, and less than that is damage.
 // Only the last segment may end in a write that was not finished, and only where nothing behind it
@@ -16,6 +23,7 @@
 #ifndef WAL_CHECK_H
 #define WAL_CHECK_H
 
+#include "crypt/keyring.h"
 #include "store/store.h"
 #include "wal/promise.h"
 
@@ -57,8 +65,9 @@ struct wal_report {
 
 // False (and error) only if the directory or a file cannot be read. `made` is the number of the
 // last segment that is known to have been finished, 0 if that is not known.
-MUST_CHECK bool wal_check(const char *directory, uint64_t made, struct wal_report *out,
-                          struct store_error *error);
+// `keys` are those of a directory that is encrypted; it has no others, and NULL elsewhere.
+MUST_CHECK bool wal_check(const char *directory, const struct keyring *keys, uint64_t made,
+                          struct wal_report *out, struct store_error *error);
 void wal_report_release(struct wal_report *report);
 
 // Adds the damages that only show beside the rest of the directory: a log that begins behind what
@@ -76,7 +85,7 @@ bool wal_report_fail(const struct wal_report *report, const char *data, struct s
 // report's `reach`; a gap shows in the sequence.
 typedef bool (*wal_visit)(void *context, uint64_t sequence, struct slice payload,
                           struct store_error *error);
-MUST_CHECK bool wal_walk(const char *directory, uint64_t above, uint64_t upto, wal_visit visit,
-                         void *context, struct store_error *error);
+MUST_CHECK bool wal_walk(const char *directory, const struct keyring *keys, uint64_t above,
+                         uint64_t upto, wal_visit visit, void *context, struct store_error *error);
 
 #endif

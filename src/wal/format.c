@@ -10,9 +10,11 @@
 enum {
     MAGIC_BYTES = 4,
     SUMMED_AT = 8, // in a segment's header: what the checksum covers begins here
+    KEY_AT = 32,   // and where the id of the data key is
 };
 
 static const uint8_t magic[MAGIC_BYTES] = {'D', 'L', 'G', '3'};
+static const uint8_t magic_sealed[MAGIC_BYTES] = {'D', 'L', 'G', '4'};
 static const uint8_t magic_2[MAGIC_BYTES] = {'D', 'L', 'G', '2'}; // without the file before
 
 uint64_t wal_mark(uint64_t salt)
@@ -20,23 +22,40 @@ uint64_t wal_mark(uint64_t salt)
     return salt == 0 ? 0 : (salt * 0x9e3779b97f4a7c15u) >> 16 | 1;
 }
 
-void wal_start_encode(const struct wal_start *start, uint8_t out[WAL_START])
+size_t wal_start_bytes(const struct wal_start *start)
 {
-    memcpy(out, magic, MAGIC_BYTES);
+    return start->key == 0 ? WAL_START : WAL_START_SEALED;
+}
+
+size_t wal_start_encode(const struct wal_start *start, struct crypt_cipher *cipher,
+                        uint8_t out[WAL_START_SEALED])
+{
+    size_t length = wal_start_bytes(start);
+    memset(out, 0, length);
+    memcpy(out, start->key == 0 ? magic : magic_sealed, MAGIC_BYTES);
     memcpy(out + 8, &start->salt, 8);
     uint32_t number = (uint32_t)start->number;
     memcpy(out + 16, &number, 4);
     memcpy(out + 20, &start->before, 4);
     memcpy(out + 24, &start->first, 8);
-    uint32_t sum = crc32_of(slice_of(out + SUMMED_AT, WAL_START - SUMMED_AT));
+    if (start->key != 0) {
+        memcpy(out + KEY_AT, &start->key, 4);
+        wal_start_seal(cipher, out);
+    }
+    uint32_t sum = crc32_of(slice_of(out + SUMMED_AT, length - SUMMED_AT));
     memcpy(out + MAGIC_BYTES, &sum, 4);
+    return length;
 }
 
 bool wal_start_decode(struct slice bytes, struct wal_start *out)
 {
     if (bytes.len < WAL_START)
         return false;
-    bool is_new = memcmp(bytes.ptr, magic, MAGIC_BYTES) == 0;
+    bool is_sealed = memcmp(bytes.ptr, magic_sealed, MAGIC_BYTES) == 0;
+    bool is_new = is_sealed || memcmp(bytes.ptr, magic, MAGIC_BYTES) == 0;
+    size_t length = is_sealed ? WAL_START_SEALED : WAL_START;
+    if (bytes.len < length)
+        return false;
     if (!is_new && memcmp(bytes.ptr, magic_2, MAGIC_BYTES) != 0)
         return false;
     *out = (struct wal_start){
@@ -44,9 +63,11 @@ bool wal_start_decode(struct slice bytes, struct wal_start *out)
         .number = is_new ? le32_get(bytes.ptr + 16) : le64_get(bytes.ptr + 16),
         .first = le64_get(bytes.ptr + 24),
         .before = is_new ? le32_get(bytes.ptr + 20) : 0,
+        .key = is_sealed ? le32_get(bytes.ptr + KEY_AT) : 0,
     };
-    return crc32_of(slice_of(bytes.ptr + SUMMED_AT, WAL_START - SUMMED_AT)) ==
-           le32_get(bytes.ptr + MAGIC_BYTES);
+    return crc32_of(slice_of(bytes.ptr + SUMMED_AT, length - SUMMED_AT)) ==
+               le32_get(bytes.ptr + MAGIC_BYTES) &&
+           is_sealed == (out->key != 0);
 }
 
 static uint32_t record_sum(const uint8_t *header, struct slice payload)
@@ -74,7 +95,8 @@ bool wal_record_decode(struct slice bytes, uint64_t salt, struct wal_record *out
         return false;
     *out = (struct wal_record){.sequence = le64_get(bytes.ptr + 8) ^ salt,
                                .unsynced = le32_get(bytes.ptr + 16),
-                               .payload = slice_of(bytes.ptr + WAL_HEADER, length)};
+                               .payload = slice_of(bytes.ptr + WAL_HEADER, length),
+                               .bytes = WAL_HEADER + (size_t)length};
     return record_sum(bytes.ptr, out->payload) == le32_get(bytes.ptr);
 }
 

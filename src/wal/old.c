@@ -61,8 +61,9 @@ static bool is_new_and_used(struct slice bytes)
     struct wal_start start;
     struct wal_record record;
     return wal_start_decode(bytes, &start) &&
-           wal_record_decode(slice_of(bytes.ptr + WAL_START, bytes.len - WAL_START), start.salt,
-                             &record);
+           wal_record_decode(
+               slice_of(bytes.ptr + wal_start_bytes(&start), bytes.len - wal_start_bytes(&start)),
+               start.salt, &record);
 }
 
 static bool walk_file(int directory, uint64_t number, struct wal_old *out, wal_visit visit,

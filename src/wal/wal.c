@@ -52,6 +52,11 @@ struct wal {
     _Atomic(enum spare) spare;
     struct promise *promise;
     atomic_bool broken; // only wal_restart helps
+    // Where the directory is encrypted; the cipher is the active segment's.
+    const struct keyring *keys;
+    struct crypt_cipher *cipher;
+    uint32_t attempts; // records that were begun in it
+    struct buf sealed;
 };
 
 static bool fail(struct store_error *error, const char *doing)
@@ -145,21 +150,21 @@ static bool spare_keep(struct wal *wal, const char *name)
 // name an old file would be taken for a copy of another segment, and a new one for a damaged one: a
 // power cut may leave any bytes where the header was to be. Of an old file the first record goes,
 // too: should the header be lost, that must not be taken for the first of the new ones.
-static bool begin_file(struct wal *wal, int file, const struct wal_start *start, const char *name,
-                       bool spare)
+static bool begin_file(struct wal *wal, int file, const struct wal_start *start,
+                       struct crypt_cipher *cipher, const char *name, bool spare)
 {
     const char *draft = spare ? SPARE_FILE : NEW_FILE;
     static const uint8_t no_record[WAL_HEADER];
-    uint8_t bytes[WAL_START];
-    wal_start_encode(start, bytes);
-    return write_at(file, slice_of(bytes, WAL_START), slice_of(no_record, spare ? WAL_HEADER : 0),
+    uint8_t bytes[WAL_START_SEALED];
+    size_t length = wal_start_encode(start, cipher, bytes);
+    return write_at(file, slice_of(bytes, length), slice_of(no_record, spare ? WAL_HEADER : 0),
                     0) &&
            fdatasync(file) == 0 && renameat(wal->directory, draft, wal->directory, name) == 0 &&
            fsync(wal->directory) == 0;
 }
 
 // Makes the file of a segment, on disk with its name. Returns it, or -1.
-static int make_segment(struct wal *wal, const struct wal_start *start)
+static int make_segment(struct wal *wal, const struct wal_start *start, struct crypt_cipher *cipher)
 {
     char name[WAL_NAME_BYTES];
     wal_segment_name(start->number, name);
@@ -170,7 +175,7 @@ static int make_segment(struct wal *wal, const struct wal_start *start)
         file = openat(wal->directory, NEW_FILE, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
         return -1;
-    bool ok = begin_file(wal, file, start, name, again);
+    bool ok = begin_file(wal, file, start, cipher, name, again);
     int why = errno;
     if (!ok) {
         (void)close(file);
@@ -186,7 +191,8 @@ static int make_segment(struct wal *wal, const struct wal_start *start)
     return file;
 }
 
-static void use_segment(struct wal *wal, int file, const struct wal_start *start)
+static void use_segment(struct wal *wal, int file, const struct wal_start *start,
+                        struct crypt_cipher *cipher)
 {
     struct stat status;
     bool sized = fstat(file, &status) == 0;
@@ -198,8 +204,11 @@ static void use_segment(struct wal *wal, int file, const struct wal_start *start
         wal->oldest = start->number;
     ensure(pthread_mutex_unlock(&wal->lock) == 0);
     wal->salt = start->salt;
-    wal->offset = WAL_START;
-    wal->allocated = sized ? status.st_size : WAL_START;
+    wal->offset = (off_t)wal_start_bytes(start);
+    wal->allocated = sized ? status.st_size : wal->offset;
+    crypt_cipher_free(wal->cipher);
+    wal->cipher = cipher;
+    wal->attempts = 0;
     if (before >= 0)
         (void)close(before);
 }
@@ -220,17 +229,26 @@ static bool next_segment(struct wal *wal, uint64_t first, struct store_error *er
         .number = wal->number + 1, .first = first, .before = (uint32_t)wal_mark(wal->salt)};
     ensure(start.number <= UINT32_MAX);
     ensure(getrandom(&start.salt, sizeof(start.salt), 0) == sizeof(start.salt));
-    int file = make_segment(wal, &start);
-    if (file < 0)
-        return fail(error, "continuing");
+    struct crypt_cipher *cipher = NULL;
+    if (wal->keys != NULL) {
+        start.key = wal->keys->keys[wal->keys->count - 1].id;
+        cipher = wal_cipher_new(wal->keys, &start, true);
+    }
+    int file = make_segment(wal, &start, cipher);
+    if (file < 0) {
+        (void)fail(error, "continuing");
+        crypt_cipher_free(cipher);
+        return false;
+    }
     uint64_t before = promise_get(wal->promise, PROMISE_SEGMENT);
     uint64_t mark = promise_get(wal->promise, PROMISE_SALT);
     promise_segment(wal, start.number, wal_mark(start.salt));
     if (promise_sync(wal->promise, error)) {
-        use_segment(wal, file, &start);
+        use_segment(wal, file, &start, cipher);
         return true;
     }
     struct store_error again;
+    crypt_cipher_free(cipher);
     (void)close(file);
     promise_segment(wal, before, mark);
     discard_segment(wal, start.number);
@@ -392,14 +410,17 @@ static bool keep_found(struct wal *wal, const struct wal_report *report)
     return ok;
 }
 
-struct wal *wal_open(const char *directory, const struct wal_report *report, uint64_t applied,
-                     struct promise *promise, struct store_error *error)
+struct wal *wal_open(const char *directory, const struct keyring *keys,
+                     const struct wal_report *report, uint64_t applied, struct promise *promise,
+                     struct store_error *error)
 {
     struct wal *wal = memory_zeroed(sizeof(*wal));
     ensure(pthread_mutex_init(&wal->lock, NULL) == 0);
     wal->file = -1;
     wal->broken = true; // until wal_continue or wal_restart
     wal->promise = promise;
+    wal->keys = keys;
+    buf_init(&wal->sealed, WAL_RECORD_MAX);
     wal->sequence = report->last > applied ? report->last : applied;
     if (report->segment_count > 0) {
         wal->oldest = report->segments[0].number;
@@ -426,6 +447,8 @@ void wal_close(struct wal *wal)
         (void)close(wal->file);
     if (wal->directory >= 0)
         (void)close(wal->directory);
+    crypt_cipher_free(wal->cipher);
+    buf_release(&wal->sealed);
     ensure(pthread_mutex_destroy(&wal->lock) == 0);
     free(wal);
 }
@@ -493,7 +516,7 @@ enum store_end wal_append(struct wal *wal, struct slice payload, struct store_er
         (void)refuse(error);
         return STORE_NOT_DONE;
     }
-    if (payload.len > WAL_RECORD_MAX) {
+    if (payload.len > WAL_RECORD_MAX - WAL_SEAL) {
         (void)store_fail(error, "a batch is too large for the log");
         return STORE_NOT_DONE;
     }
@@ -503,6 +526,9 @@ enum store_end wal_append(struct wal *wal, struct slice payload, struct store_er
     struct wal_record record = {
         .sequence = before + 1, .unsynced = (uint32_t)(before - wal->synced), .payload = payload};
     uint8_t header[WAL_HEADER];
+    if (wal->cipher != NULL)
+        wal_record_seal(wal->cipher, ++wal->attempts, wal->salt, &record, &wal->sealed);
+    payload = record.payload;
     wal_record_encode(&record, wal->salt, header);
     off_t end = wal->offset + (off_t)(WAL_HEADER + payload.len);
     preallocate(wal, end);

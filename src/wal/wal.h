@@ -18,11 +18,11 @@ struct wal;
 
 // Opens the log of a directory that was found whole, at the record its report ends with, or behind
 // it if the tables are further (`applied`). What the last segment holds is on disk after that.
-// Nothing can be appended before wal_continue or wal_restart. The promise is borrowed. NULL with
-// the reason.
-MUST_CHECK struct wal *wal_open(const char *directory, const struct wal_report *report,
-                                uint64_t applied, struct promise *promise,
-                                struct store_error *error);
+// Nothing can be appended before wal_continue or wal_restart. The promise is borrowed, and so are
+// the keys, by the newest of which new segments are encrypted; or NULL. NULL with the reason.
+MUST_CHECK struct wal *wal_open(const char *directory, const struct keyring *keys,
+                                const struct wal_report *report, uint64_t applied,
+                                struct promise *promise, struct store_error *error);
 void wal_close(struct wal *wal);
 
 // After wal_open: keeps what is there and begins a new segment behind it; *number is its number.

@@ -25,6 +25,7 @@ struct lane_thread {
     struct lane *lane;
     pthread_t thread;
     bool busy; // a task is running
+    uint64_t name;
     size_t subject_len;
     uint8_t subject[TASK_SUBJECT_MAX]; // of that task
 };
@@ -83,6 +84,7 @@ static void task_run(struct lanes *lanes, struct lane_thread *own, struct task *
     own->subject_len = task->subject.len;
     if (task->subject.len > 0)
         memcpy(own->subject, task->subject.ptr, task->subject.len);
+    own->name = task->name;
     own->busy = true;
     ensure(pthread_mutex_unlock(&lanes->lock) == 0);
     task->run(task, own->shop);
@@ -156,6 +158,19 @@ bool lane_idle(struct workshop *shop, enum lane_kind which)
         tasks += lane->threads[i].busy;
     ensure(pthread_mutex_unlock(&shop->lanes->lock) == 0);
     return tasks < lane->width;
+}
+
+bool lane_has(struct workshop *shop, enum lane_kind which, uint64_t name)
+{
+    const struct lane *lane = &shop->lanes->lane[which];
+    ensure(pthread_mutex_lock(&shop->lanes->lock) == 0);
+    bool has = false;
+    for (const struct task *task = lane->first; task != NULL && !has; task = task->next)
+        has = task->name == name;
+    for (size_t i = 0; i < lane->started; i++)
+        has |= lane->threads[i].busy && lane->threads[i].name == name;
+    ensure(pthread_mutex_unlock(&shop->lanes->lock) == 0);
+    return has;
 }
 
 // ---- For tasks --------------------------------------------------------------------------------

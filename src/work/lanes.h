@@ -42,6 +42,10 @@ struct error;
     X(LANE_REPORT, 1)                                                                              \
     /* Backfills and migrations. */                                                                \
     X(LANE_MODEL, 8)                                                                               \
+    /* Sweeps, which are paced. */                                                                 \
+    X(LANE_SWEEP, 4)                                                                               \
+    /* Operations on identities, which change them one after the other anyway. */                  \
+    X(LANE_ACCOUNTS, 1)                                                                            \
     /* The one verification. */                                                                    \
     X(LANE_VERIFY, 1)
 
@@ -58,6 +62,7 @@ struct task {
     struct task *next; // the queue's
     enum lane_kind lane;
     struct slice subject; // empty, or what only one task of the lane may work on; the task's own
+    uint64_t name;        // a hash of what it is called, for lane_has(); 0 if it is nothing
     void (*run)(struct task *task, struct workshop *shop);
 };
 
@@ -66,6 +71,9 @@ MUST_CHECK bool lane_submit(struct workshop *shop, struct task *task);
 
 // Whether a task would run at once.
 bool lane_idle(struct workshop *shop, enum lane_kind lane);
+
+// Whether a task of that name waits or runs.
+bool lane_has(struct workshop *shop, enum lane_kind lane, uint64_t name);
 
 // Whether the end has come. Any thread; cheap enough to ask for each item.
 bool work_stopping(struct workshop *shop);

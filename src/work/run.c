@@ -1,6 +1,7 @@
 // See run.h.
 #include "work/run.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -58,12 +59,23 @@ static void run_task(struct task *task, struct workshop *shop)
 
 // ---- Beginning --------------------------------------------------------------------------------
 
+static uint64_t name_of(const struct run_kind *kind, struct slice id)
+{
+    return hash_of(hash_of(0, slice_str(kind->name)), id);
+}
+
+bool run_goes_on(struct workshop *shop, const struct run_kind *kind, struct slice id)
+{
+    return lane_has(shop, kind->lane, name_of(kind, id));
+}
+
 struct run *run_new(const struct run_kind *kind, struct slice id, struct slice subject)
 {
     struct run *run = memory_zeroed(kind->size);
     run->kind = kind;
     run->task.run = run_task;
     run->task.lane = kind->lane;
+    run->task.name = name_of(kind, id);
     int len = snprintf(run->name, sizeof(run->name), "%s/%.*s", kind->name, SLICE_FMT(id));
     ensure(len > 0 && (size_t)len < sizeof(run->name));
     size_t prefix = (size_t)len - id.len;

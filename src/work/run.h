@@ -68,6 +68,10 @@ struct run *run_new(const struct run_kind *kind, struct slice id, struct slice s
 bool run_start(struct workshop *shop, struct run *run);
 bool run_begin(struct workshop *shop, const struct run_kind *kind, struct slice id);
 
+// Whether a run waits or is performed in this process. A record may say that it is unfinished while
+// nobody works on it: its end could not be written, or it could not be read when its turn came.
+bool run_goes_on(struct workshop *shop, const struct run_kind *kind, struct slice id);
+
 // Begins all runs of a kind that the last process had not finished; the subject of each is its id
 // up to the first slash, if the kind wants that.
 void run_resume(struct workshop *shop, const struct run_kind *kind, bool by_subject);

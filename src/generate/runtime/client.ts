@@ -53,6 +53,15 @@ interface Kind<T extends object> {
   readonly renewed: readonly string[];
   readonly immutable: readonly string[];
   readonly version?: string;
+  /** What is made anew at each write; and what only the server counts. */
+  readonly computed: readonly string[];
+  readonly counted: readonly string[];
+  /** What text must look like, what must hold between attributes, and the values one may follow. */
+  readonly matches?: readonly (readonly [name: string, pattern: RegExp, text: string])[];
+  readonly checks?: readonly (readonly [holds: (item: Partial<T>) => boolean, message: string])[];
+  readonly moves?: readonly (readonly [name: string, begins: readonly unknown[], steps: readonly (readonly [unknown, unknown])[]])[];
+  /** Deleted items have it: the attribute, its value, and what it is without. */
+  readonly softdelete?: readonly [name: string, make: Make<T>, without: null | undefined];
   /** Of kinds that are read through an index which has only a part of each item. */
   readonly told?: readonly Told[];
 }
@@ -87,11 +96,43 @@ function keyOf<T extends object>(kind: Kind<T>, key: object): Bag {
   return primaryKey(kind, item);
 }
 
+function isDeleted<T extends object>(kind: Kind<T>, item: Bag): boolean {
+  return kind.softdelete !== undefined && (item[kind.softdelete[0]] ?? null) !== null;
+}
+
+/** Throws if the item is not as the model says; the server would refuse it, too. */
+function judge<T extends object>(kind: Kind<T>, item: Bag, old?: Bag): void {
+  for (const [name, pattern, text] of kind.matches ?? []) {
+    const value = item[name];
+    if (typeof value === "string" && !pattern.test(value)) {
+      throw new TypeError(`${kind.name}: /${name}: expected text that matches ${text}, got ${JSON.stringify(value)}`);
+    }
+  }
+  for (const [holds, message] of kind.checks ?? []) {
+    if (!holds(item as Partial<T>)) throw new TypeError(`${kind.name}: ${message}`);
+  }
+  for (const [name, begins, steps] of kind.moves ?? []) {
+    const [from, to] = [old?.[name] ?? undefined, item[name] ?? undefined];
+    if (to === undefined || from === to) continue;
+    if (from === undefined ? !begins.includes(to) : !steps.some((step) => step[0] === from && step[1] === to)) {
+      throw new TypeError(`${kind.name}: /${name}: ${JSON.stringify(to)} does not follow ${JSON.stringify(from) ?? "nothing"}`);
+    }
+  }
+}
+
 /** The whole item: normal forms, defaults, version, type and keys. */
-function complete<T extends object>(kind: Kind<T>, input: object, now: Date, old?: Bag, update = false): Bag {
+function complete<T extends object>(
+  kind: Kind<T>,
+  input: object,
+  now: Date,
+  old?: Bag,
+  update = false,
+  unjudged = false,
+): Bag {
   const item: Bag = {};
   for (const [name, value] of Object.entries(input)) {
-    if (value !== undefined && !kind.derived.includes(name)) item[name] = value;
+    const made = kind.derived.includes(name) || kind.computed.includes(name) || (!update && kind.counted.includes(name));
+    if (value !== undefined && !made) item[name] = value;
   }
   normalise(kind, item, now, !update);
   if (old !== undefined) {
@@ -120,6 +161,7 @@ function complete<T extends object>(kind: Kind<T>, input: object, now: Date, old
     const parts = entry(item as Partial<T>);
     if (Object.values(parts).every(present)) Object.assign(item, parts);
   }
+  if (!unjudged) judge(kind, item, old);
   return item;
 }
 
@@ -202,8 +244,8 @@ export interface WriteOptions {
 /** The items of one kind. */
 export class EntityClient<T extends object, Input extends object, Key extends object, Changes extends object> {
   constructor(
-    private readonly at: Connection,
-    private readonly kind: Kind<T>,
+    protected readonly at: Connection,
+    protected readonly kind: Kind<T>,
   ) {}
 
   /** The item as it is stored, with defaults and keys: for transactions and batches. */
@@ -229,21 +271,22 @@ export class EntityClient<T extends object, Input extends object, Key extends ob
 
   async get(key: Key, options: ReadOptions = {}): Promise<T | undefined> {
     const item = await readItem(this.at, keyOf(this.kind, key), options.consistent ?? false);
-    return item !== undefined && this.kind.fits(item) ? attributesOf(this.kind, item) : undefined;
+    const there = item !== undefined && this.kind.fits(item) && !isDeleted(this.kind, item);
+    return there ? attributesOf(this.kind, item) : undefined;
   }
 
   /** Writes the whole item, whether there is one or not. */
   async put(input: Input): Promise<T> {
-    const { version, immutable, renewed } = this.kind;
+    const { version, immutable, renewed, moves = [] } = this.kind;
     const given = version === undefined ? undefined : (input as Bag)[version];
     return retried(given === undefined, async () => {
       const now = new Date();
       const names = new Placeholders();
-      let item = complete(this.kind, input, now);
+      let item = complete(this.kind, input, now, undefined, false, moves.length > 0);
       let condition: string | undefined;
-      if (version !== undefined || immutable.length > 0 || renewed.length > 0) {
+      if (version !== undefined || immutable.length + renewed.length + moves.length > 0) {
         const old = await readItem(this.at, primaryKey(this.kind, item), true);
-        if (old !== undefined) item = complete(this.kind, input, now, old);
+        if (old !== undefined || moves.length > 0) item = complete(this.kind, input, now, old);
         if (old === undefined) condition = this.primaryMissing(names);
         else if (version !== undefined) condition = names.is(version, given ?? old[version]);
       }
@@ -260,10 +303,20 @@ export class EntityClient<T extends object, Input extends object, Key extends ob
 
   /** Changes attributes, and with them every key that is made of them. undefined if there is no such item. */
   async update(key: Key, changes: Changes, options: WriteOptions = {}): Promise<T | undefined> {
+    return this.change(key, () => changes, options, false);
+  }
+
+  protected async change(
+    key: Key,
+    make: (old: Bag) => object,
+    options: WriteOptions,
+    deleted: boolean,
+  ): Promise<T | undefined> {
     return retried(options.version === undefined, async () => {
       const primary = keyOf(this.kind, key);
       const old = await readItem(this.at, primary, true);
-      if (old === undefined || !this.kind.fits(old)) return undefined;
+      if (old === undefined || !this.kind.fits(old) || isDeleted(this.kind, old) !== deleted) return undefined;
+      const changes = make(old);
       const item = complete(this.kind, { ...old, ...changes }, new Date(), old, true);
       const names = new Placeholders();
       const set: string[] = [];
@@ -297,6 +350,21 @@ export class EntityClient<T extends object, Input extends object, Key extends ob
 
   /** Deletes the item and returns what it was. */
   async delete(key: Key): Promise<T | undefined> {
+    const { softdelete } = this.kind;
+    if (softdelete !== undefined) {
+      const [name, mark] = softdelete;
+      let was: T | undefined;
+      await this.change(
+        key,
+        (old) => {
+          was = attributesOf(this.kind, old);
+          return { [name]: mark(old as Partial<T>, new Date()) };
+        },
+        {},
+        false,
+      );
+      return was;
+    }
     const answer = await this.at.client.send(
       new DeleteCommand({ TableName: this.at.tableName, Key: keyOf(this.kind, key), ReturnValues: "ALL_OLD" }),
     );
@@ -400,7 +468,7 @@ export class Pattern<T> implements AsyncIterable<T> {
     const items: T[] = [];
     for (const item of answer.Items ?? []) {
       const kind = kinds.find((one) => one.fits(item));
-      if (kind !== undefined) items.push(this.read(kind, item));
+      if (kind !== undefined && !isDeleted(kind, item)) items.push(this.read(kind, item));
     }
     return { items, cursor: answer.LastEvaluatedKey === undefined ? undefined : cursorOf(answer.LastEvaluatedKey) };
   }
@@ -420,9 +488,29 @@ export class Pattern<T> implements AsyncIterable<T> {
     return items;
   }
 
+  /** How many there are. */
+  async count(): Promise<number> {
+    return (await this.all()).length;
+  }
+
   async first(): Promise<T | undefined> {
     for await (const item of this) return item;
     return undefined;
+  }
+}
+//# soft
+
+/** The items of one kind whose delete can be taken back. */
+export class SoftEntityClient<
+  T extends object,
+  Input extends object,
+  Key extends object,
+  Changes extends object,
+> extends EntityClient<T, Input, Key, Changes> {
+  /** Brings back an item that was deleted; undefined if there is none. */
+  async undelete(key: Key): Promise<T | undefined> {
+    const [name = "", , without] = this.kind.softdelete ?? [];
+    return this.change(key, () => ({ [name]: without }), {}, true);
   }
 }
 //# told
@@ -515,6 +603,16 @@ function upper(value: unknown): string | undefined {
 
 function trim(value: unknown): string | undefined {
   return text(value)?.replace(/^[ \t-\r]+|[ \t-\r]+$/g, "");
+}
+//# squeeze text
+
+function squeeze(value: unknown): string | undefined {
+  return text(value)?.replace(/[ \t-\r]+/g, " ");
+}
+//# nfc text
+
+function nfc(value: unknown): string | undefined {
+  return text(value)?.normalize("NFC");
 }
 //# pad text
 
@@ -639,7 +737,64 @@ function datePart(value: unknown, pattern: string): string | undefined {
   };
   return pattern.replace(/yyyy|mm|dd|HH|MM|SS/g, (part) => parts[part] ?? part);
 }
-//# sum time
+//# exact text
+
+/** A sum, a difference or a product without what binary fractions add to it. */
+function exact(a: number, b: number, operator: "+" | "-" | "*"): number {
+  const digits = (value: number): number => (text(value) ?? "").split(".")[1]?.length ?? 0;
+  const whole = (value: number, scale: number): bigint => BigInt((text(value) ?? "0").replace(".", "") + "0".repeat(scale - digits(value)));
+  const most = Math.max(digits(a), digits(b));
+  const result =
+    operator === "*"
+      ? whole(a, digits(a)) * whole(b, digits(b))
+      : operator === "+"
+        ? whole(a, most) + whole(b, most)
+        : whole(a, most) - whole(b, most);
+  return Number(`${result}e-${operator === "*" ? digits(a) + digits(b) : most}`);
+}
+//# product exact
+
+function product(a: unknown, b: unknown): number | undefined {
+  return typeof a === "number" && typeof b === "number" ? exact(a, b, "*") : undefined;
+}
+//# test
+
+type Compared = readonly [left: unknown, operator: string, ...values: unknown[]];
+
+/** Whether a comparison holds; undefined if something of it is missing. */
+function compared([left, operator, ...values]: Compared): boolean | undefined {
+  const has = (value: unknown): boolean => value !== undefined && value !== null;
+  if (operator === "exists" || operator === "missing") return has(left) === (operator === "exists");
+  const [first, second] = values as [never, never];
+  if (!has(left) || !values.every(has)) return undefined;
+  const value = left as never;
+  switch (operator) {
+    case "=":
+      return value === first;
+    case "!=":
+      return value !== first;
+    case "<":
+      return value < first;
+    case "<=":
+      return value <= first;
+    case ">":
+      return value > first;
+    case ">=":
+      return value >= first;
+    case "between":
+      return value >= first && value <= second;
+    case "begins":
+      return String(left).startsWith(String(first));
+    default:
+      return left instanceof Set ? left.has(first) : (left as unknown as { includes(part: unknown): boolean }).includes(first);
+  }
+}
+
+/** Whether all comparisons of one of the clauses hold; one with something missing is as `missing` says. */
+function holds(missing: boolean, ...clauses: readonly (readonly Compared[])[]): boolean {
+  return clauses.some((clause) => clause.every((one) => compared(one) ?? missing));
+}
+//# sum time exact
 
 /** A time moved, in the form in which it is written. */
 function moved(time: string, by: number): string | undefined {
@@ -657,7 +812,7 @@ function moved(time: string, by: number): string | undefined {
 
 /** A sum (sign 1) or a difference (sign -1) of numbers, or of a time and seconds. */
 function sum(a: unknown, b: unknown, sign: 1 | -1): number | string | undefined {
-  if (typeof a === "number" && typeof b === "number") return a + sign * b;
+  if (typeof a === "number" && typeof b === "number") return exact(a, b, sign === 1 ? "+" : "-");
   if (typeof a === "string" && typeof b === "number") return moved(a, sign * b);
   if (typeof a === "number" && typeof b === "string" && sign === 1) return moved(b, a);
   const [to, from] = [seconds(a), seconds(b)];

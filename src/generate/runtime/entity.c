@@ -32,6 +32,7 @@ static const struct field fields_ENTITY[] = {
      offsetof(struct PREFIX_ENTITY, id),
      NO_FLAG,
      false,
+     false,
      false},
 };
 static const struct shape shape_ENTITY = {sizeof(struct PREFIX_ENTITY), 1, fields_ENTITY};

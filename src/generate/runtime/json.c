@@ -133,6 +133,7 @@ struct field {
     long has;     // offset of the flag that says whether it is there, or NO_FLAG
     bool pointer; // to the object, NULL if it is not there
     bool null;    // what is not there is null
+    bool kept;    // the server makes it: it is read, and not written
 };
 
 struct shape {
@@ -254,7 +255,7 @@ static bool encode_fields(struct text *out, const struct shape *shape, const cha
     for (size_t i = 0; i < shape->count; i++) {
         const struct field *field = &shape->fields[i];
         const char *value = field_value(field, from);
-        if (value == NULL && !field->null)
+        if (field->kept || (value == NULL && !field->null))
             continue;
         add_text(out, any ? "," : "");
         add_string(out, field->name);
