@@ -1,6 +1,6 @@
 """Damage to copies of real data directories: nothing is lost in silence.
 
-    main.py [--short] [--damages N] [--seed S] [--scene NAME] [--only N] [--verbose]
+    main.py [--short] [--encrypted] [--damages N] [--seed S] [--scene NAME] [--only N] [--verbose]
 
 Each damage is one choice of directory, kind of file, kind of damage and place. The server is started on the damaged copy. It
 must either have everything (through the API: items, indexes, counts), or refuse to start, or to answer, with words. Then the
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from dolmen import ROOT, Api, Server
+from dolmen import ROOT, Api, Server, use_master_key
 from scene import Difference, ReadError, Scene
 
 SCENES = (  # name, buffers, durability, end, megabytes, noise
@@ -29,7 +29,7 @@ SCENES = (  # name, buffers, durability, end, megabytes, noise
     ('killed, many tables', '4M', 'full', 'kill', 160, True),
 )
 SHORT = (0, 1, 3)
-KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'other': 1}  # how often
+KINDS = {'log': 6, 'table': 6, 'MANIFEST': 3, 'promise': 2, 'CURRENT': 1, 'FORMAT': 1, 'KEYS': 1, 'other': 1}  # how often
 BINARY = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
 WHOLE_REPAIRED = 4  # one in so many of those that open is repaired too
 WAYS = ('bit', 'head', 'bytes', 'zeros', 'cut', 'missing', 'swapped', 'copied', 'doubled', 'foreign')
@@ -41,7 +41,7 @@ def kind_of(path):
         return 'promise' if name == 'promise' else 'log'
     if name.endswith('.sst'):
         return 'table'
-    for kind in ('MANIFEST', 'CURRENT', 'FORMAT'):
+    for kind in ('MANIFEST', 'CURRENT', 'FORMAT', 'KEYS'):
         if name.startswith(kind):
             return kind
     return 'other'
@@ -260,6 +260,7 @@ def table(counts):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--short', action='store_true', help='what make test runs')
+    parser.add_argument('--encrypted', action='store_true', help='directories that are encrypted')
     parser.add_argument('--damages', type=int, default=int(os.environ.get('DAMAGES') or 0))
     parser.add_argument('--seed', default=os.environ.get('SEED') or str(random.SystemRandom().randrange(10**9)))
     parser.add_argument('--scene', help='only this one')
@@ -297,6 +298,8 @@ def main():
     work = tempfile.mkdtemp(prefix='dolmen-damage.')
     counts = collections.defaultdict(collections.Counter)
     failed, begun, numbers = 0, time.monotonic(), range(options.damages)
+    if options.encrypted:
+        use_master_key(work)
     try:
         scenes = make_scenes(options, work)
         check_scenes(scenes, work)

@@ -2,7 +2,10 @@
 // says of itself holds: names are resolved, unions are flat, every pattern has its partition key.
 #include "fuzz.h"
 
-#include "model/model.h"
+#include "diff/diff.h"
+#include "model/address.h"
+#include "model/rules.h"
+#include "text/matcher.h"
 
 enum { MEMORY = 64 << 20, SHOWN = 64 << 20 };
 
@@ -74,6 +77,89 @@ static void check_access(const struct model_access *access)
         check_type(access->params[i].type, 0);
 }
 
+static void check_test(const struct model_test *test)
+{
+    ensure(test == NULL || test->clause_count > 0);
+    for (size_t i = 0; test != NULL && i < test->clause_count; i++) {
+        ensure(test->clauses[i].count > 0);
+        for (size_t k = 0; k < test->clauses[i].count; k++) {
+            const struct model_comparison *one = &test->clauses[i].list[k];
+            bool unary = one->op == MODEL_OP_EXISTS || one->op == MODEL_OP_MISSING ||
+                         one->op == MODEL_OP_CHANGED;
+            check_expr(one->left, SIZE_MAX);
+            ensure((one->values[0] != NULL) != unary);
+            ensure((one->values[1] != NULL) == (one->op == MODEL_OP_BETWEEN));
+        }
+    }
+}
+
+static void check_tally(const struct model_tally *tally)
+{
+    struct model_address address;
+    model_address(tally->target, &address);
+    ensure(tally->join_count == address.count);
+    for (size_t i = 0; i < tally->join_count; i++)
+        ensure(tally->joins[i].source != NULL &&
+               tally->joins[i].target == address.parts[i].attribute);
+    check_test(tally->filter);
+}
+
+// Items that are made are whole: whatever has to be there is given, or made by the server.
+static void check_made(const struct model_made *made)
+{
+    for (size_t i = 0; i < made->target->attribute_count; i++) {
+        const struct model_attribute *attribute = &made->target->attributes[i];
+        bool given = attribute->optional || attribute->otherwise != NULL || attribute->version ||
+                     slice_equal(attribute->name, made->target->table->type_attribute);
+        for (size_t k = 0; k < made->assignment_count; k++)
+            given = given || made->assignments[k].attribute == attribute;
+        ensure(given);
+    }
+    for (size_t i = 0; i < made->assignment_count; i++)
+        check_expr(made->assignments[i].value, SIZE_MAX);
+    check_test(made->when);
+}
+
+static void check_rules(const struct model *model)
+{
+    const struct model_rules *rules = model->rules_of;
+    for (size_t i = 0; i < rules->tally_count; i++)
+        check_tally(rules->tallies[i]);
+    for (size_t i = 0; i < rules->reference_count; i++)
+        for (size_t k = 0; k < rules->references[i]->count; k++)
+            ensure(rules->references[i]->attributes[k] != NULL &&
+                   rules->references[i]->keys[k] != NULL);
+    for (size_t i = 0; i < rules->made_count; i++)
+        check_made(&rules->made[i]);
+    for (size_t i = 0; i < rules->retain_count; i++)
+        ensure(rules->retains[i].after != NULL);
+    for (size_t i = 0; i < rules->quota_count; i++) {
+        ensure(rules->quotas[i].attribute != NULL && rules->quotas[i].limit_count > 0);
+        if (rules->quotas[i].counting != NULL)
+            check_tally(rules->quotas[i].counting);
+    }
+    for (size_t i = 0; i < rules->seed_count; i++)
+        ensure(value_valid(rules->seeds[i].item));
+}
+
+static void check_clauses(const struct model_entity *entity, struct buf *text)
+{
+    for (size_t i = 0; i < entity->attribute_count; i++) {
+        const struct model_attribute *attribute = &entity->attributes[i];
+        model_attribute_text(attribute, text);
+        ensure((attribute->matches != NULL) == (attribute->pattern.ptr != NULL));
+        if (attribute->matches != NULL)
+            (void)matcher_matches(attribute->matches, attribute->name, NULL);
+    }
+    for (size_t i = 0; i < entity->check_count; i++)
+        check_test(entity->checks[i].test);
+    for (size_t i = 0; i < entity->moves_count; i++)
+        ensure(entity->moves[i].count > 0 && value_valid(entity->moves[i].list[0].from));
+    for (size_t i = 0; i < entity->entry_count; i++)
+        check_test(entity->entries[i].when);
+    model_clauses_text(entity, text);
+}
+
 static void check_model(const struct model *model)
 {
     struct buf text;
@@ -87,12 +173,14 @@ static void check_model(const struct model *model)
         ensure(model_table(model, table->name) == table && table->keys.hash_count == 1);
         for (size_t k = 0; k < table->entity_count; k++) {
             check_entity(&table->entities[k]);
+            check_clauses(&table->entities[k], &text);
             for (size_t a = 0; a < table->entities[k].attribute_count; a++)
                 model_type_text(table->entities[k].attributes[a].type, &text);
         }
         for (size_t k = 0; k < table->access_count; k++)
             check_access(&table->accesses[k]);
     }
+    check_rules(model);
     buf_release(&text);
 }
 
@@ -108,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct model *model = model_parse(slice_str("fuzz.dolmen"), input, &found);
     ensure((model == NULL) == (found.errors > 0));
     diagnostics_show(&found, slice_str("fuzz.dolmen"), input, &shown);
-    diagnostics_json(&found, slice_str("fuzz.dolmen"), &shown);
+    diagnostics_json(&found, slice_str("fuzz.dolmen"), input, &shown);
     fuzz_free(input); // a model has a copy of the text
     if (model != NULL)
         check_model(model);

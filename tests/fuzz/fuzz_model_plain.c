@@ -38,7 +38,7 @@ static void check_round(const struct model_entity *entity, struct slice item, st
     struct buf out;
     struct error error;
     struct slice again;
-    struct model_plain_view view = {entity->table, entity, true, false};
+    struct model_plain_view view = {.table = entity->table, .entity = entity, .keys = true};
     buf_init(&out, OUT_MAX);
     error_init(&error, arena);
     struct json_writer w = json_writer_to(&out);

@@ -20,13 +20,21 @@ AUTHORIZATION = ('AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/a
                  'SignedHeaders=host;x-amz-date;x-amz-target, Signature=' + '0' * 64)
 
 
+def use_master_key(directory):
+    """From now on directories that are made are encrypted, under a key of a file there."""
+    path = os.path.join(directory, 'master.key')
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), 'w') as file:
+        file.write(os.urandom(32).hex() + '\n')
+    os.environ['DOLMEN_MASTER_KEY'] = f'file:{path}'
+
+
 class Server:
-    """A server process on a data directory, with more in its environment. It is stopped by its PID only."""
+    """A server process on a data directory, or on the database of a URL, with more in its environment. It is stopped by its PID only."""
 
     def __init__(self, directory, *options, environment=None):
         binary = os.path.join(ROOT, os.environ.get('DOLMEN_BIN', 'build/dolmen'))
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([binary, 'serve', '--port', '0', '--data', directory, *options],
+        self.process = subprocess.Popen([binary, 'serve', '--port', '0', '--store' if '://' in directory else '--data', directory, *options],
                                         stdout=subprocess.PIPE, stderr=self.errors, env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline().decode()
         if 'listening on ' not in line:

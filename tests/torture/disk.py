@@ -20,7 +20,7 @@ import shutil
 import struct
 
 RECORDS_AT = 4096
-RECORD = struct.Struct('=IIQQQQ108s108s')
+RECORD = struct.Struct('=IIQQQQ172s172s')
 OLD_ZEROS = 2**64 - 1
 CAPACITY = 200000
 PAGE, SECTOR = 4096, 512

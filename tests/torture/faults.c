@@ -37,7 +37,7 @@
 
 enum {
     RECORDS_AT = 4096,
-    RECORD_PATH = 108,
+    RECORD_PATH = 172,
     DESCRIPTORS = 1 << 16,
 };
 

@@ -25,7 +25,7 @@ import traceback
 from check import create_tables, verify
 from clients import Auditor, Keeper, Payer, Racer, World, Writer
 from disk import Disk
-from dolmen import Api, ApiError, ROOT, Server, verify_database
+from dolmen import Api, ApiError, ROOT, Server, use_master_key, verify_database
 from linear import self_test
 from memory import Memory, WINDOW
 from wire import Loop, Problem
@@ -332,6 +332,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     environment = os.environ.get
     parser.add_argument('--short', action='store_true', help='what make test runs')
+    parser.add_argument('--encrypted', action='store_true', help='directories that are encrypted')
     parser.add_argument('--rounds', type=int, default=int(environment('ROUNDS') or 0), help='kills')
     parser.add_argument('--power', type=int, default=-1, help='power losses')
     parser.add_argument('--faults', type=int, default=-1)
@@ -358,6 +359,8 @@ def main():
     begun = time.monotonic()
     failed = 0
     tools = tempfile.mkdtemp(prefix='dolmen-torture-layer.')
+    if options.encrypted:
+        use_master_key(tools)
     try:
         layer = build_layer(tools)
         segments = plan(options)

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+import urllib.request
 
 from database import Writers, make, number, text
 from dolmen import ROOT, Api, ApiError, Server
@@ -325,20 +326,38 @@ def repair_table(directory):
             expect(mended == {'items': 0, 'index': fewer}, mended, fewer)
 
 
-def several_tables(directory, count=230):
-    """Items that do not compress, in several table files of one level. Returns their sort keys."""
-    sorts = [f's{i:04}' for i in range(count)]
-    pad = random.Random(9)
-    with Server(directory, '--write-buffer', '24M') as server:
-        api = Api(server.endpoint)
-        api.call('CreateTable', {
-            'TableName': 'stones', 'BillingMode': 'PAY_PER_REQUEST',
-            'AttributeDefinitions': [{'AttributeName': n, 'AttributeType': 'S'} for n in ('pk', 'sk')],
-            'KeySchema': [{'AttributeName': 'pk', 'KeyType': 'HASH'}, {'AttributeName': 'sk', 'KeyType': 'RANGE'}]})
-        for sort in sorts:
-            value = base64.b64encode(pad.randbytes(390000)).decode()
-            api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text('p'), 'sk': text(sort), 'v': {'B': value}}})
-    return set(sorts)
+def at_rest(server):
+    """Waits until a store has merged what it wants to merge."""
+    while True:
+        with urllib.request.urlopen(server.endpoint + '/metrics') as answer:
+            if re.search(r'^dolmen_store_compaction_pending_bytes(?:\{\})? 0$', answer.read().decode(), re.MULTILINE):
+                return
+        time.sleep(0.05)
+
+
+def several_tables(directory):
+    """Items that do not compress, in several table files of one level, of which two begin with an item. Returns their sort keys.
+
+    How much becomes a table, and when tables are merged, is the store's business: items are added until it is so, and stays so."""
+    sorts, pad, before = [], random.Random(9), None
+    while len(sorts) < 2000:
+        with Server(directory, '--write-buffer', '24M') as server:
+            api = Api(server.endpoint)
+            if not sorts:
+                api.call('CreateTable', {
+                    'TableName': 'stones', 'BillingMode': 'PAY_PER_REQUEST',
+                    'AttributeDefinitions': [{'AttributeName': n, 'AttributeType': 'S'} for n in ('pk', 'sk')],
+                    'KeySchema': [{'AttributeName': 'pk', 'KeyType': 'HASH'}, {'AttributeName': 'sk', 'KeyType': 'RANGE'}]})
+            for _ in range(0 if before else 230 if not sorts else 60):
+                sorts.append(f's{len(sorts):04}')
+                value = base64.b64encode(pad.randbytes(390000)).decode()
+                api.call('PutItem', {'TableName': 'stones', 'Item': {'pk': text('p'), 'sk': text(sorts[-1]), 'v': {'B': value}}})
+            at_rest(server)
+        files = files_of(directory, 'db', '.sst')
+        if files == before:
+            return set(sorts)
+        before = files if len(first_items(directory)) >= 2 else None
+    raise AssertionError('tables do not come to rest')
 
 
 def stones_of(directory):
@@ -362,14 +381,10 @@ def first_blocks(directory):
     """The first block of a table file is where readers come from the file before: damage there is seen, told, and costs
     no more than what stands in it."""
     target = os.path.join(directory, 'new')
-    for attempt in range(10):  # how tables are merged is a matter of luck
-        inner = os.path.join(directory, f'data{attempt}')
-        sorts = several_tables(inner)
-        expect(stones_of(inner) == sorts)
-        first = first_items(inner)
-        if len(first) >= 2:
-            break
-        shutil.rmtree(inner)
+    inner = os.path.join(directory, 'data')
+    sorts = several_tables(inner)
+    expect(stones_of(inner) == sorts)
+    first = first_items(inner)
     expect(len(first) >= 2, 'few tables begin with an item', first)
     for path, sort in first.items():
         name = os.path.basename(path)

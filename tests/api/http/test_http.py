@@ -303,12 +303,20 @@ class Guests(Served):
 
 class Start(unittest.TestCase):
     def test_beyond_loopback_is_said_aloud(self):
-        process = subprocess.Popen([BIN, "serve", "--port", "0", "--memory", "--host", "0.0.0.0"],
+        process = subprocess.Popen([BIN, "serve", "--port", "0", "--memory", "--host", "0.0.0.0", "--insecure"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdout.readline()
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=20)
         self.assertRegex(errors, "listening on 0.0.0.0 without authentication")
+
+    def test_beyond_loopback_wants_protection(self):
+        done = subprocess.run([BIN, "serve", "--port", "0", "--memory", "--host", "0.0.0.0"], capture_output=True,
+                              text=True, timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--host 0.0.0.0 can be reached by others", done.stderr)
+        self.assertIn("dolmen init --secure", done.stderr)
+        self.assertIn("--insecure", done.stderr)
 
     def test_options_are_checked(self):
         for option, value in (("--cors", "app.example"), ("--allowed-host", "http://a")):

@@ -342,6 +342,17 @@ class Start(unittest.TestCase):
                 self.assertIn(f"memory: at most {megabytes // 2} MB", server.said())
                 self.assertEqual(server.stop(), 0)
 
+    def test_objects_have_their_share(self):
+        """The metadata of objects is a part of the limit: what requests have is less by that."""
+        with tempfile.TemporaryDirectory() as data:
+            said = []
+            for options in ((), ("--objects", os.path.join(data, "objects"))):
+                server = Server("--memory-limit", "64M", *options, data=os.path.join(data, "data"))
+                said.append(server.said())
+                self.assertEqual(server.stop(), 0)
+        self.assertIn("write buffers 16 MB, requests 24 MB", said[0])
+        self.assertIn("write buffers 16 MB, metadata of objects 4 MB, requests 20 MB", said[1])
+
     def test_too_little_is_said(self):
         with tempfile.TemporaryDirectory() as data:
             ended = subprocess.run([BIN, "serve", "--port", "0", "--data", data], capture_output=True, text=True,

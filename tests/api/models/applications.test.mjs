@@ -38,6 +38,9 @@ async function play(writes, rename = (name) => name) {
     }
 }
 
+// What the server counts: 0 when it was put, and whatever it has come to since.
+const counted = /^(media|like|bookmark|comment|follower)Count$|^workoutsSaved$/;
+
 // What was put last is there with all of its attributes; an index key that was null is left out.
 async function stored(writes) {
     const puts = writes.filter(([operation]) => operation === 'Put').map(([, input]) => input);
@@ -47,7 +50,9 @@ async function stored(writes) {
         const Key = Object.fromEntries(Table.KeySchema.map(({ AttributeName }) => [AttributeName, Item[AttributeName]]));
         if (Object.values(Key).some((value) => touched.has(value))) continue; // changed since, or gone
         const found = (await call('Get', { TableName, Key })).Item;
-        assert.deepEqual(Object.fromEntries(Object.keys(Item).map((name) => [name, found?.[name]])), Item);
+        for (const name of Object.keys(Item).filter((name) => counted.test(name))) assert.ok(found?.[name] >= Item[name], name);
+        const sent = Object.entries(Item).filter(([name]) => !counted.test(name));
+        assert.deepEqual(Object.fromEntries(sent.map(([name]) => [name, found?.[name]])), Object.fromEntries(sent));
     }
 }
 
@@ -82,7 +87,7 @@ async function mended(name, text, writes) {
 
 for (const [name, { documented, habits }] of Object.entries(applications)) {
     const model = read(modelFile(name));
-    const tables = tablesOf(model);
+    const all = tablesOf(model);
 
     test(`${name}: what the documents show is written on the enforced model`, async () => {
         await dolmen('apply', modelFile(name));
@@ -99,22 +104,24 @@ for (const [name, { documented, habits }] of Object.entries(applications)) {
     test(`${name}: all of it passes under warn, and the reported lines make enforce accept it`, async () => {
         const all = (n) => [...documented(n), ...habits(n)];
         const text = await mended(name, warning(model), (round) => play([...all(10 + round), ...all(20 + round)]));
-        await dolmen('apply', write(`${name}.dolmen`, enforced(text)));
+        await dolmen('apply', write(`${name}.dolmen`, enforced(text)), '--yes'); // some of it is older than it is kept
         await play(all(30));
         await stored(all(30));
     });
 
     test(`${name}: a model inferred from the data comes to be enforced`, async () => {
         const live = (table) => `${table}-live`;
+        // The table of NextAuth.js is written by its adapter: see kinex-fit.test.mjs.
+        const tables = all.filter((table) => JSON.stringify(documented(1)).includes(`"TableName":"${table}"`));
         for (const table of tables) await copyTable(table, live(table));
         for (let n = documented(1).length; n > 0; n--) await play(documented(n).slice(0, n), live); // many are on their way
         for (const table of tables) {
             const file = path.join(directory, `${table}.dolmen`);
             await dolmen('infer', live(table), '--out', file);
-            const all = (n) => [...documented(n), ...habits(n)].filter(([, input]) => input.TransactItems || input.TableName === table);
-            const text = await mended(table, warning(read(file)), (round) => play([...all(100 + round), ...all(200 + round)], live));
+            const writes = (n) => [...documented(n), ...habits(n)].filter(([, input]) => input.TransactItems || input.TableName === table);
+            const text = await mended(table, warning(read(file)), (round) => play([...writes(100 + round), ...writes(200 + round)], live));
             await dolmen('apply', write(`${table}.dolmen`, enforced(text)));
-            await play(all(300), live);
+            await play(writes(300), live);
         }
     });
 }

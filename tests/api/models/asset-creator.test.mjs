@@ -1,9 +1,12 @@
 // Every access pattern of the asset pipeline's database design, with the key condition written
 // there, and by its name in models/asset-creator.
-import { entities } from './entities.mjs';
-import { assert, call, http, items, pattern, query, serve, test } from './lib.mjs';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 
-serve('asset-creator');
+import { entities } from './entities.mjs';
+import { assert, call, http, items, pattern, query, serve, server, test } from './lib.mjs';
+
+serve('asset-creator', ['--tenant-header', 'x-tenant']);
 
 const table = 'asset_creator';
 const data = (entity) => items('asset-creator', table, entity);
@@ -131,6 +134,15 @@ begins('Audit log of a project', job.PK, 'AUDIT#', ['auditOfProject', { project_
     found: inProject(data('Audit'), 'AUDIT#'),
 });
 
+test('Changes of a project, by its name', async () => {
+    const [name, parameters] = ['changesOfProject', { project_id, limit: 1000 }];
+    const { body } = await http('GET', `/v1/asset_creator/${name}?${new URLSearchParams(parameters)}`);
+    const jobs = inProject(data('Job'), 'JOB#')();
+    const inserted = body.items.filter(({ event, after }) => event === 'insert' && after.SK.startsWith('JOB#'));
+    assert.deepEqual(inserted.map(({ after }) => after.SK).sort(), jobs.map(({ SK }) => SK).sort());
+    assert.ok(body.items.every(({ before }) => before === undefined));
+});
+
 // ---- What the document shows ------------------------------------------------------------------
 
 test('The job item of the document is stored as it is', async () => {
@@ -194,6 +206,39 @@ test('A project is a namespace: its partition has its own items only', async () 
     const { Items } = await call('Query', { TableName: table, ...keys });
     assert.ok(Items.length > 0);
     for (const item of Items) assert.equal(item.project_id, project_id);
+});
+
+// The SDK as a proxy has it: each request names its tenant.
+function boundTo(tenant) {
+    const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+    const client = new DynamoDBClient({ endpoint: server.endpoint, region: 'us-east-1', credentials, maxAttempts: 1 });
+    const name = (next) => (args) => {
+        args.request.headers['x-tenant'] = tenant;
+        return next(args);
+    };
+    client.middlewareStack.add(name, { step: 'build' });
+    return DynamoDBDocumentClient.from(client);
+}
+
+test('Tenants are kept apart by the server', async () => {
+    const own = boundTo(project_id);
+    const other = boundTo('prj_other');
+    const Key = { PK: job.PK, SK: 'JOB#job_own' };
+    const fresh = { ...Key, asset_type: '2D', status: 'running' };
+    await own.send(new PutCommand({ TableName: table, Item: fresh }));
+    const { Items } = await own.send(new ScanCommand({ TableName: table }));
+    assert.ok(Items.length > 0);
+    for (const item of Items) assert.equal(item.project_id, project_id);
+    assert.equal((await own.send(new GetCommand({ TableName: table, Key }))).Item.status, 'running');
+    assert.equal((await other.send(new GetCommand({ TableName: table, Key }))).Item, undefined);
+    assert.deepEqual((await other.send(new ScanCommand({ TableName: table }))).Items, []);
+    const Item = { ...fresh, status: 'stolen' };
+    const refused = { name: 'AccessDeniedException' };
+    await assert.rejects(other.send(new PutCommand({ TableName: table, Item })), refused);
+    assert.equal((await call('Get', { TableName: table, Key })).Item.status, 'running');
+    await call('Delete', { TableName: table, Key });
+    own.destroy();
+    other.destroy();
 });
 
 entities('asset-creator', () => table);

@@ -8,6 +8,7 @@ const words = ([text]) => text.split(/\s+/);
 // `names`: what a name inside the keys is called among the attributes.
 const pornspot = {
     Album: {
+        stays: true, // its media would go with it
         keys: {
             PK: 'ALBUM#{albumId}', SK: 'METADATA',
             GSI1PK: 'ALBUM', GSI1SK: '{createdAt}#{albumId}',
@@ -48,6 +49,7 @@ const pornspot = {
         attributes: words`albumId mediaId addedAt addedBy`,
     },
     AlbumTag: {
+        made: ({ EntityType }) => EntityType === 'AlbumTag', // by the server
         keys: {
             PK: 'ALBUM_TAG#{normalizedTag}', SK: 'ALBUM#{albumId}#{createdAt}',
             GSI1PK: 'ALBUM_TAG', GSI1SK: '{normalizedTag}#{createdAt}#{albumId}',
@@ -217,7 +219,8 @@ const figureforge = {
         attributes: words`user_id url tags prompt_json provider provider_model_id cost_cents favorited_count public
             private_gallery_ids flag_status created_at deleted_at`,
     },
-    TagIndex: { keys: { pk: 'TAG#{tag_value}', sk: 'IMG#{image_id}' }, attributes: common },
+    // The server makes them.
+    TagIndex: { keys: { pk: 'TAG#{tag_value}', sk: 'IMG#{image_id}' }, attributes: common, made: ({ pk }) => pk.startsWith('TAG#') },
     Report: {
         keys: { pk: 'IMG#{image_id}', sk: 'REPORT#{report_id}', reportsByStatus_pk: 'REPORTSTATUS#{status}' },
         attributes: common,
@@ -262,6 +265,7 @@ const assetCreator = {
         attributes: words`job_id step_name created_at ttl`,
     },
     Audit: {
+        stays: true, // it is append only
         keys: { PK: 'PROJECT#{project_id}', SK: 'AUDIT#{ts}#{actor}' },
         attributes: words`action details`,
         any: ['details'],
@@ -353,10 +357,12 @@ async function checkWrites(table, entity, sample, stored) {
     if (!hash) return;
     const Key = Object.fromEntries(hash.map((name) => [name, stored[name]]));
     const item = { ...sample, ...filled(entity, stored) };
-    await call('Delete', { TableName: table, Key });
-    await call('Put', { TableName: table, Item: item });
-    const { Item } = await call('Get', { TableName: table, Key });
-    assert.deepEqual(Item, stored);
+    if (!entity.stays) {
+        await call('Delete', { TableName: table, Key });
+        await call('Put', { TableName: table, Item: item });
+        const { Item } = await call('Get', { TableName: table, Key });
+        assert.deepEqual(Item, stored);
+    }
     for (const name of Object.keys(filled(entity, stored)).filter((key) => !hash.includes(key)))
         await assert.rejects(call('Put', { TableName: table, Item: { ...item, [name]: 'WRONG' } }), {
             name: 'ValidationException',
@@ -392,11 +398,17 @@ export function entities(model, tableOf) {
         test(`Entity ${name}: documented keys and attributes`, async () => {
             const table = tableOf(name);
             const stored = await read(table);
+            if (entity.made) {
+                const made = stored.filter(entity.made);
+                assert.ok(made.length > 20, `${made.length} items`);
+                for (const item of made) checkKeys(entity, item);
+                return;
+            }
             const samples = items(model, table, name);
             for (const sample of samples) {
                 const found = stored.filter(isOf(scalar(sample)));
                 assert.equal(found.length, 1, `stored once: ${JSON.stringify(sample)}`);
-                checkKeys(entity, found[0]);
+                if (!found[0].deleted_at) checkKeys(entity, found[0]);
             }
             const first = stored.find(isOf(scalar(samples[0])));
             await checkAttributes(table, entity, first);

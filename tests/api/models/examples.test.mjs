@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import typescript from 'typescript';
-import { assert, call, items, sdk, serve, server, test } from './lib.mjs';
+import { assert, call, http, items, sdk, serve, server, test } from './lib.mjs';
 
-serve('kinex-fit');
+serve('kinex-fit', ['--admin']);
 
 const require = createRequire(import.meta.url);
 const AsyncFunction = (async () => {}).constructor;
@@ -107,12 +107,38 @@ const records = {
     ],
     'spotter-webhook-events': [{ eventId: 'evt_1234567890abcdef' }, 'webhook-event'],
 };
+// The user of the example has saved as many workouts as it says, and its month is not over yet.
+async function saved({ id, workoutsSaved }) {
+    await http('POST', '/admin/clock', { now: '2024-12-31T12:00:00Z' });
+    const sample = items('kinex-fit', 'spotter-workouts', 'Workout')[0];
+    for (let n = 0; n < workoutsSaved; n++)
+        await call('Put', { TableName: 'spotter-workouts', Item: { ...sample, userId: id, id: `workout-saved-${n}` } });
+}
+
 for (const [TableName, [Key, name]] of Object.entries(records)) {
     test(`The example record of ${TableName} is stored as it is`, async () => {
         const Item = JSON.parse(readFileSync(new URL(`examples/${name}.json`, import.meta.url), 'utf8'));
-        await call('Put', { TableName, Item });
+        const { workoutsSaved, ...sent } = Item; // the server counts them
+        if (workoutsSaved) await saved(Item);
+        await call('Put', { TableName, Item: sent });
         const stored = await call('Get', { TableName, Key });
+        await http('POST', '/admin/clock', { now: new Date().toISOString() });
         if (!stored.Item && Item.ttl < Date.now() / 1000) return; // expired long ago, and gone already
         assert.deepEqual(stored.Item, Item);
     });
 }
+
+test('Counts that an import brings along are dropped', async () => {
+    const TableName = 'spotter-users';
+    const Item = { ...items('kinex-fit', TableName, 'User')[0], id: 'user-moved', email: 'moved@kinex.example', stripeCustomerId: 'cus_moved', workoutsSaved: 5 };
+    const saved = async () => (await call('Get', { TableName, Key: { id: Item.id } })).Item.workoutsSaved;
+    await assert.rejects(call('Put', { TableName, Item }), { name: 'ValidationException' });
+    await call('BatchWrite', { RequestItems: { [TableName]: [{ PutRequest: { Item } }] } });
+    assert.equal(await saved(), 0);
+    const workout = { ...items('kinex-fit', 'spotter-workouts', 'Workout')[0], userId: Item.id, id: 'workout-moved' };
+    await call('Put', { TableName: 'spotter-workouts', Item: workout });
+    await call('BatchWrite', { RequestItems: { [TableName]: [{ PutRequest: { Item } }] } });
+    assert.equal(await saved(), 1);
+    await call('Delete', { TableName: 'spotter-workouts', Key: { userId: workout.userId, id: workout.id } });
+    await call('Delete', { TableName, Key: { id: Item.id } });
+});

@@ -78,8 +78,10 @@ begins('Jobs of a user', worker, 'JOB#', ['jobsOfUser', { user_id }], of(jobs, w
 begins('All of a user', worker, undefined, ['userItems', { user_id }], () =>
     [...users, ...data('Subscription'), ...jobs].filter((item) => item.pk === worker));
 get('Image by its key', image, ['image', { image_id }]);
+// The server makes them of the images' tags.
+const tagged = images.flatMap(({ pk, tags, created_at }) => tags.map((tag) => ({ pk: `TAG#${tag}`, sk: pk, created_at })));
 begins('Images by tag', 'TAG#pose:standing', undefined, ['imagesByTag', { tag_value: 'pose:standing' }],
-    of(data('TagIndex'), 'TAG#pose:standing'));
+    of(tagged, 'TAG#pose:standing'));
 begins('Reports of an image', image.pk, 'REPORT#', ['reportsOfImage', { image_id }], of(reports, image.pk));
 begins('An image with its reports', image.pk, undefined, ['imageWithReports', { image_id }],
     of([...images, ...reports], image.pk));
@@ -140,12 +142,13 @@ test('An image with nulls is stored as it is', async () => {
     await call('Delete', { TableName: table, Key: key });
 });
 
-test('The tag index item of the document is stored', async () => {
+test('The tag index item of the document is made of the image', async () => {
     const tag = { pk: 'TAG#pose:standing', sk: `IMG#${id}`, created_at: 1710000000 };
-    await call('Put', { TableName: table, Item: tag });
+    await call('Put', { TableName: table, Item: { ...example, tags: ['pose:standing'] } });
     const { Item } = await call('Get', { TableName: table, Key: { pk: tag.pk, sk: tag.sk } });
     assert.deepEqual(Item, { ...tag, tag_value: 'pose:standing', image_id: id });
-    await call('Delete', { TableName: table, Key: { pk: tag.pk, sk: tag.sk } });
+    await call('Delete', { TableName: table, Key: { pk: `IMG#${id}`, sk: 'META' } });
+    assert.equal((await call('Get', { TableName: table, Key: { pk: tag.pk, sk: tag.sk } })).Item, undefined);
 });
 
 entities('figureforge', () => table);

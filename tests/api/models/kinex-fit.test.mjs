@@ -1,7 +1,8 @@
 // Every access pattern of Kinex Fit's database document, with the operation written there, and by
 // its name in models/kinex-fit.
 import { entities } from './entities.mjs';
-import { assert, call, items, pattern, query, serve, test } from './lib.mjs';
+import { assert, call, items, pattern, query, serve, server, test } from './lib.mjs';
+import { adapter, days, google } from './nextauth.mjs';
 
 serve('kinex-fit');
 
@@ -147,4 +148,92 @@ test('A webhook event is recorded once', async () => {
     await assert.rejects(put(), { name: 'ConditionalCheckFailedException' });
     const [found] = await query('spotter-webhook-events', 'webhookProcessed', 'eventId=evt_once');
     assert.equal(found.eventType, 'invoice.paid');
+});
+
+// ---- NextAuth.js ----------------------------------------------------------------------------
+
+const authenticate = () => adapter(server.endpoint);
+const signUp = (auth, email) => auth.createUser({ email, name: 'Ada', image: 'https://example.com/a.png', emailVerified: null });
+
+test('NextAuth.js: who signs up has a profile of the same id in spotter-users', async () => {
+    const auth = authenticate();
+    const made = await signUp(auth, 'up@kinex.example');
+    const { Item } = await call('Get', { TableName: 'spotter-users', Key: { id: made.id } });
+    assert.equal(Item.email, 'up@kinex.example');
+    assert.equal(Item.name, 'Ada');
+    assert.equal(Item.subscriptionTier, 'free');
+    assert.equal((await auth.getUser(made.id)).email, 'up@kinex.example');
+    const [byId] = await query('next-auth', 'authUser', `id=${made.id}`);
+    const [byEmail] = await query('next-auth', 'authUserByEmail', 'email=up@kinex.example');
+    assert.equal(byId.id, made.id);
+    assert.equal(byEmail.id, made.id);
+    await assert.rejects(signUp(auth, 'up@kinex.example'), /no other item has/);
+    const verified = new Date('2026-11-18T01:02:03.000Z');
+    assert.deepEqual((await auth.updateUser({ id: made.id, emailVerified: verified })).emailVerified, verified);
+});
+
+test('NextAuth.js: accounts are linked, found and unlinked', async () => {
+    const auth = authenticate();
+    const { id } = await signUp(auth, 'link@kinex.example');
+    await auth.linkAccount(google(id, 'g-1'));
+    assert.equal((await auth.getUserByAccount({ provider: 'google', providerAccountId: 'g-1' })).id, id);
+    const [account] = await query('next-auth', 'account', 'provider=google', 'providerAccountId=g-1');
+    assert.equal(account.userId, id);
+    assert.equal(account.expires_at, 1790000000);
+    const other = await signUp(auth, 'other@kinex.example');
+    await assert.rejects(auth.linkAccount(google(other.id, 'g-1')), /no other item has/);
+    await auth.unlinkAccount({ provider: 'google', providerAccountId: 'g-1' });
+    assert.equal(await auth.getUserByAccount({ provider: 'google', providerAccountId: 'g-1' }), null);
+});
+
+test('NextAuth.js: sessions are opened, refreshed and closed, and live 30 days at most', async () => {
+    const auth = authenticate();
+    const { id } = await signUp(auth, 'session@kinex.example');
+    const expires = days(30);
+    await auth.createSession({ sessionToken: 'token-1', userId: id, expires });
+    const { session, user } = await auth.getSessionAndUser('token-1');
+    assert.equal(user.id, id);
+    assert.equal(session.expires.getTime(), expires.getTime());
+    const [named] = await query('next-auth', 'session', 'sessionToken=token-1');
+    assert.equal(named.userId, id);
+    const later = new Date(days(30).getTime() + 500);
+    assert.equal((await auth.updateSession({ sessionToken: 'token-1', expires: later })).expires.getTime(), later.getTime());
+    await assert.rejects(auth.createSession({ sessionToken: 'token-2', userId: id, expires: days(31) }), /30 days at most/);
+    await assert.rejects(auth.updateSession({ sessionToken: 'token-1', expires: days(31) }), /30 days at most/);
+    assert.deepEqual((await call('Get', { TableName: 'next-auth', Key: { pk: `USER#${id}`, sk: 'SESSION#token-2' } })).Item, undefined);
+    await auth.deleteSession('token-1');
+    assert.equal(await auth.getSessionAndUser('token-1'), null);
+});
+
+test('NextAuth.js: about 500 sessions are open at a time', async () => {
+    const auth = authenticate();
+    const { id } = await signUp(auth, 'busy@kinex.example');
+    const tokens = Array.from({ length: 500 }, (_, at) => `busy-${at}`);
+    for (let at = 0; at < tokens.length; at += 50) {
+        await Promise.all(tokens.slice(at, at + 50).map((sessionToken) => auth.createSession({ sessionToken, userId: id, expires: days(30) })));
+    }
+    const found = await query('next-auth', 'userWithAccounts', `id=${id}`);
+    assert.equal(found.filter((item) => item.sk.startsWith('SESSION#')).length, 500);
+    assert.equal((await auth.getSessionAndUser('busy-499')).user.id, id);
+});
+
+test('NextAuth.js: a verification token is used once', async () => {
+    const auth = authenticate();
+    const token = { identifier: 'link@kinex.example', token: 'vt-1', expires: days(1) };
+    await auth.createVerificationToken(token);
+    assert.equal((await query('next-auth', 'verificationTokens', 'identifier=link@kinex.example')).length, 1);
+    assert.equal((await auth.useVerificationToken({ identifier: token.identifier, token: 'vt-1' })).token, 'vt-1');
+    assert.equal(await auth.useVerificationToken({ identifier: token.identifier, token: 'vt-1' }), null);
+});
+
+test('NextAuth.js: who goes takes accounts and sessions along', async () => {
+    const auth = authenticate();
+    const { id } = await signUp(auth, 'gone@kinex.example');
+    await auth.linkAccount(google(id, 'g-gone'));
+    await auth.createSession({ sessionToken: 'token-gone', userId: id, expires: days(30) });
+    assert.equal((await query('next-auth', 'userWithAccounts', `id=${id}`)).length, 3);
+    await auth.deleteUser(id);
+    assert.deepEqual(await query('next-auth', 'userWithAccounts', `id=${id}`), []);
+    assert.equal(await auth.getSessionAndUser('token-gone'), null);
+    assert.equal(await auth.getUserByAccount({ provider: 'google', providerAccountId: 'g-gone' }), null);
 });

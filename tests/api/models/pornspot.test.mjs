@@ -11,7 +11,11 @@ const albums = data('Album');
 const media = data('Media');
 const links = data('AlbumMedia');
 const users = data('User');
-const tags = data('AlbumTag').map((tag) => ({ ...tag, normalizedTag: tag.tag.trim().toLowerCase() }));
+// The server makes them of the tags of albums whose creator is known.
+const tags = data('Album').filter(({ createdBy }) => createdBy).flatMap((album) => album.tags.map((tag) => ({
+    EntityType: 'AlbumTag', albumId: album.id, userId: album.createdBy, tag, normalizedTag: tag.trim().toLowerCase(), createdAt: album.createdAt,
+    isPublic: album.isPublic,
+})));
 
 // The value that most items have: a parameter for which there is something to find.
 function usual(list, attribute) {

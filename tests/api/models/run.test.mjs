@@ -41,17 +41,18 @@ async function run(data, files) {
     return { port, lines, stop };
 }
 
-const shell = (command) => execFileSync('sh', ['-c', command], { encoding: 'utf8' });
+const shell = (command) => execFileSync('sh', ['-c', command], { encoding: 'utf8', cwd: root });
 
 test('make run serves the models, and the commands it prints work', async () => {
     const { lines, stop } = await run('new', models);
     const commands = lines.filter((line) => line.startsWith('  '));
-    assert.equal(commands.length, 5);
-    const [patterns, customer, plan, orders, refused] = commands.map(shell);
+    assert.equal(commands.length, 6);
+    const [patterns, customer, plan, orders, events, refused] = commands.map(shell);
     assert.match(patterns, /customerByEmail\(email email\)/);
     assert.equal(JSON.parse(customer).email, 'ada@example.com');
     assert.match(plan, /ORDERS#open#2026-06/);
     assert.equal(JSON.parse(orders).items.length, 2);
+    assert.match(events, /order\.(open|paid|sent)/);
     assert.match(JSON.parse(refused).detail, /\/email: .*\/name: .*\/level: /);
     await stop();
 });

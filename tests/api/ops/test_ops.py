@@ -430,6 +430,35 @@ class AccessLog(unittest.TestCase):
         line = json.loads(server.output)
         self.assertEqual((line["remote_address"], line["remote_port"]), ("::1", port))
 
+    def test_tenant(self):
+        """The log names the tenant of a request, and only of that one."""
+        model = ('table shop {\n  key PK\n}\nentity Order {\n  PK = "{org}#{id}"\n  org string\n  id string\n}\n'
+                 "tenant org\n")
+        with tempfile.NamedTemporaryFile("w", suffix=".dolmen") as file:
+            file.write(model)
+            file.flush()
+            server = Server("--access-log", "-", "--threads", "1", "--tenant-header", "x-org", "--model", file.name)
+        headers = {**HEADERS, "X-Amz-Target": "DynamoDB_20120810.Scan"}
+        client = http.client.HTTPConnection("127.0.0.1", server.port)
+        for more in ({"x-org": "acme"}, {"x-org": 'q"\u00fc'.encode()}, {"x-org": ""}, {}, {"x-org": "acme"}):
+            client.request("POST", "/", '{"TableName": "shop"}', {**headers, **more})
+            client.getresponse().read()
+        client.request("GET", "/v1/shop/Order?org=acme&id=1", headers={"x-org": "acme"})
+        client.getresponse().read()
+        client.request("POST", "/", "{}", {**headers, "Host": "elsewhere.example"})  # refused before anybody is asked
+        client.getresponse().read()
+        client.putrequest("POST", "/")
+        for name, value in {**headers, "Content-Length": "2"}.items():
+            client.putheader(name, value)
+        client.putheader("x-org", "acme")
+        client.putheader("x-org", "other")
+        client.endheaders(b"{}")
+        self.assertEqual(client.getresponse().status, 403)
+        client.close()
+        self.assertEqual(server.stop(), 0)
+        tenants = [json.loads(line)["tenant"] for line in server.output.splitlines()]
+        self.assertEqual(tenants, ["acme", 'q"\u00fc', "", None, "acme", "acme", None, None])
+
     def test_request_id_is_the_answers(self):
         server = Server("--access-log", "-")
         headers = {**HEADERS, "X-Amz-Target": "DynamoDB_20120810.ListTables"}

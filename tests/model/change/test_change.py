@@ -407,21 +407,6 @@ class Versions(Case):
         self.assertEqual((none.code, 'has no model' in none.err), (1, True))
 
 
-class Rules(Case):
-    def test_they_are_told_to_do_nothing(self):
-        rules = V1 + 'retain User for 90d then delete\nretain User for 9d then archive\ntenant userId\n'
-        path = self.file('rules.dolmen', rules)
-        note = 'note: the server does not act on rules yet: retain, tenant\n'
-        self.serve()
-        for outcome in (cli('check', path), self.cli('diff', path), self.cli('apply', path)):
-            self.assertEqual((outcome.code, outcome.out.count(note)), (0, 1), outcome.out + outcome.err)
-        plain = self.file('plain.dolmen', V1)
-        for outcome in (cli('check', plain), self.cli('apply', plain)):
-            self.assertNotIn('note', outcome.out)
-        document = self.cli('diff', path, '--json').json()
-        self.assertEqual(document['Note'], note[len('note: '):-1])
-
-
 class Unknown(Case):
     def test_a_misspelt_attribute_is_stored_and_warned_about(self):
         """unknown is warn unless the model says otherwise."""

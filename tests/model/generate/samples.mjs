@@ -15,9 +15,10 @@ let count = 0;
 function again(entities, item) {
     const entity = entities.find((one) => one.kind.fits(item));
     if (entity === undefined) throw new Error('no entity');
-    const { derived, version } = entity.kind;
+    const { derived, version, counted } = entity.kind;
     const made = entity.item(Object.fromEntries(Object.entries(item).filter(([name]) => !derived.includes(name))));
     if (version !== undefined) made[version] = item[version];
+    for (const name of counted) made[name] = item[name]; // only the server counts
     return made;
 }
 

@@ -117,6 +117,44 @@ KEYS = [
 KEYS_QUERY = 'SELECT entity, "PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK", "GSI3PK", CAST("GSI3SK" AS TEXT) FROM shop_keys ORDER BY entity'
 
 
+# Of tasks.dolmen: what rules say of rows, one after the other. True: it is taken.
+TEAM = {'team_id': 't1', 'name': 'One', 'slug': 'one'}
+TASK = {'team_id': 't1', 'task_id': 'a', 'title': 'Paint', 'starts': 100, 'ends': 200}
+STEPS = [
+    (True, 'team', TEAM),
+    (False, 'team', {**TEAM, 'team_id': 't2'}),  # the slug
+    (False, 'team', {'team_id': 't3', 'name': 'A  b', 'slug': 'three'}),  # two blanks
+    (True, 'task', TASK),
+    (False, 'task', {**TASK, 'task_id': 'b'}),  # the title
+    (False, 'task', {**TASK, 'task_id': 'b', 'title': 'Ends', 'ends': 50}),
+    (False, 'task', {**TASK, 'task_id': 'b', 'title': 'Points', 'points': 101}),
+    (False, 'task', {**TASK, 'task_id': 'b', 'title': 'Team', 'team_id': 'nobody'}),
+    (False, 'task', {**TASK, 'task_id': 'b', 'title': 'State', 'state': 'dropped'}),  # no item begins so
+    (True, 'task', {'team_id': 't1', 'task_id': 'b', 'title': 'Other', 'starts': 5}),
+    (False, 'UPDATE "task" SET "state" = \'done\' WHERE "task_id" = \'a\''),
+    (True, 'UPDATE "task" SET "state" = \'doing\' WHERE "task_id" = \'a\''),
+    (True, 'UPDATE "task" SET "points" = 4 WHERE "task_id" = \'a\''),
+    (True, 'UPDATE "task" SET "gone" = 300 WHERE "task_id" = \'a\''),
+    (True, 'task', {**TASK, 'task_id': 'c', 'starts': 150}),  # the title of one that is deleted
+    (True, 'note', {'team_id': 't1', 'task_id': 'b', 'note_id': 'n', 'text': 'x'}),
+    (False, 'note', {'team_id': 't1', 'task_id': 'z', 'note_id': 'n', 'text': 'x'}),
+    (False, 'UPDATE "note" SET "text" = \'y\''),
+    (False, 'DELETE FROM "note"'),
+    (False, 'DELETE FROM "task" WHERE "task_id" = \'b\''),  # it has a note
+    (True, 'task', {**TASK, 'task_id': 'd', 'title': 'Alone', 'starts': 100}),
+    (True, 'DELETE FROM "task" WHERE "task_id" = \'d\''),
+]
+TASKS = ['a|10|paint (doing)|\\N', 'b|2.5|other (new)|STATE#t1#new', 'c|2.5|paint (new)|STATE#t1#new']
+TASKS_QUERY = ('SELECT "task_id", CAST("total" AS TEXT), "label", "GSI1PK" FROM "task" JOIN "tasks_keys" ON "SK" = \'TASK#\' || "task_id" '
+               'ORDER BY "task_id"')
+
+
+def statements():
+    """(whether it is taken, the statement)"""
+    for taken, table, *row in STEPS:
+        yield taken, insert(table, row[0], literal) if row else table + ';'
+
+
 def insert(table, row, literal):
     columns = ', '.join(f'"{name}"' for name in row)
     return f'INSERT INTO "{table}" ({columns}) VALUES ({", ".join(literal(value) for value in row.values())});' \
@@ -129,11 +167,44 @@ def literal(value):
     return str(value) if isinstance(value, (int, float)) else "'" + value.replace("'", "''") + "'"
 
 
+def sqlite_rules(database):
+    database.execute('PRAGMA foreign_keys = ON')
+    for wanted, statement in statements():
+        try:
+            database.execute(statement)
+            taken = True
+        except sqlite3.IntegrityError:
+            taken = False
+        assert taken == wanted, statement
+    rows = ['|'.join('\\N' if cell is None else re.sub(r'\.0$', '', cell) for cell in row) for row in database.execute(TASKS_QUERY)]
+    assert rows == TASKS, rows
+    assert database.execute('SELECT count(*) FROM "task_present"').fetchall() == [(2,)]
+
+
+def postgres_rules(server):
+    # As the bad rows of the shop: a block for each, which reports what became of it.
+    blocks = [f"DO $x$ BEGIN {statement} RAISE NOTICE 'taken: {number};';\n"
+              f'EXCEPTION WHEN integrity_constraint_violation OR raise_exception THEN NULL; END $x$;'
+              for number, (_, statement) in enumerate(statements())]
+    said = server.ask('\n'.join(blocks), database='tasks').stderr
+    for number, (wanted, statement) in enumerate(statements()):
+        assert (f'taken: {number};' in said) == wanted, statement
+    rows = [re.sub(r'\.0(?=\|)', '', row) for row in server.ask(TASKS_QUERY, database='tasks').stdout.splitlines()]
+    assert rows == TASKS, rows
+    bad = server.ask(insert('team', {**TEAM, 'team_id': 't9', 'slug': 'no blanks'}, literal), database='tasks', check=False)
+    assert 'slug_check' in bad.stderr, bad.stderr
+    bad = server.ask(insert('task', {**TASK, 'task_id': 'e', 'title': 'E', 'ends': 1}, literal), database='tasks', check=False)
+    assert 'ends before it starts' in bad.stderr, bad.stderr
+    assert server.ask('SELECT count(*) FROM "task_present"', database='tasks').stdout.strip() == '2'
+
+
 def sqlite(command, models):
     for model in models:
         text = subprocess.run([*command, model], stdout=subprocess.PIPE, check=True, text=True).stdout
         database = sqlite3.connect(':memory:')
         database.executescript(text)
+        if model.endswith('/tasks.dolmen'):
+            sqlite_rules(database)
         if not model.endswith('/shop.dolmen'):
             continue
         for table, row in GOOD:
@@ -256,5 +327,6 @@ def postgres(directory, files):
         rows = server.ask(KEYS_QUERY, database='shop').stdout.splitlines()
         expected = ['|'.join('\\N' if cell is None else cell for cell in row) for row in KEYS]
         assert rows == expected, rows
+        postgres_rules(server)
         comment = server.ask("SELECT obj_description('customer'::regclass)", database='shop').stdout
         assert 'A customer.' in comment

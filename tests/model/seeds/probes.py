@@ -129,7 +129,7 @@ class Maker:
     """All probes of one file of promises."""
 
     def __init__(self, promises):
-        self.promises, self.count, self.probes = promises, 0, []
+        self.promises, self.count, self.probes, self.before = promises, 0, [], []
         for table in promises.tables.values():
             self.of_table(table)
         for access in promises.accesses:
@@ -138,6 +138,24 @@ class Maker:
             Story(self, title, steps)
         for entity in promises.entities.values():
             self.of_entity(entity)
+        for entity in promises.entities.values():
+            self.of_references(entity)
+
+    def of_references(self, entity):
+        """What the items that were sent refer to is there before."""
+        seen = set()
+        for name, attributes in entity.references:
+            target = self.promises.entities[name]
+            for item in entity.sent:
+                key = {other: item.get(own) for own, other in attributes.items()}
+                if None in key.values() or str(key) in seen or any(not isinstance(value, str) for value in key.values()):
+                    continue
+                seen.add(str(key))
+                self.count += 1
+                # They come late in lists by time, so that what probes look for is still found.
+                times = {name: '2098-01-01T00:00:00.000Z' for name, one in target.attributes.items()
+                         if one.default == 'now' and one.type.name == 'timestamp'}
+                self.before.append(put(target.table, typed_as(target, {**target.item(self.count, bare=True), **times, **key})))
 
     def add(self, *arguments, **more):
         self.probes.append(Probe(*arguments, **more))
@@ -146,7 +164,7 @@ class Maker:
         """A new item: what tells it from others is its own, all else is the same each time."""
         self.count += 1
         own, item = entity.in_key(), entity.item(self.count, bare)
-        return {name: value if name in own or entity.attributes[name].unique else entity.attributes[name].type.fits[0]
+        return {name: value if name in own or entity.attributes[name].unique or entity.attributes[name].used or name == entity.softdelete else entity.attributes[name].type.fits[0]
                 for name, value in item.items()}
 
     # ---- Tables ----
@@ -201,6 +219,8 @@ class Maker:
         arguments = access.arguments(first)
         target = '/v1/%s/%s?%s' % (table.name, access.name, urlencode({
             name: str(value).lower() if isinstance(value, bool) else value for name, value in arguments.items()}))
+        if any(entity.made for entity in entities):
+            items, entities = [], []
         requests = [put(table, typed_as(entity, item)) for entity, item in zip(entities, items)]
         requests += [http('GET', target + '&keys=true'), http('GET', target + '&explain=true')]
 
@@ -209,18 +229,26 @@ class Maker:
                 ok(answer)
             found = ok(answers[-2])['items']
             for item, entity in zip(items, entities):
-                wanted = entity.stored(item)
+                wanted = {name: value for name, value in entity.stored(item).items()
+                          if name not in entity.attributes or not entity.attributes[name].counted}
                 expect(any(all(one.get(name) == value for name, value in wanted.items()) for one in found),
                        '%s is not found, but %d others' % (entity.name, len(found)))
-            self.judge_plan(access, first, ok(answers[-1]))
+            self.judge_plan(access, first, ok(answers[-1]), self.hidden(access))
         self.add(access.name, 'an access pattern', requests, judge)
 
+    def hidden(self, access):
+        """The filter that leaves out what is deleted, where an index does not do it."""
+        names = {entity.softdelete for entity in (self.promises.entities[name] for name in access.entities)
+                 if entity.softdelete and access.index not in entity.conditions}
+        return ' AND '.join('(attribute_not_exists(%s) OR %s = null)' % (name, name) for name in sorted(names)) \
+            if names and access.operation == 'Query' else None
+
     @staticmethod
-    def judge_plan(access, item, plan):
+    def judge_plan(access, item, plan, hidden):
         request = plan['request']
         values = {name: value for name, value in item.items()}
         wanted = {'operation': access.operation, 'index': access.index, 'keys': sorted(filled(access.keys, values).split(' AND ')),
-                  'filter': access.filter, 'descending': access.descending, 'limit': access.limit, 'consistent': access.consistent}
+                  'filter': access.filter or hidden, 'descending': access.descending, 'limit': access.limit, 'consistent': access.consistent}
         found = {'operation': plan['operation'], 'index': plan.get('index'), 'keys': sorted(plan['keys'].split(' AND ')), 'filter': plan.get('filter'),
                  'descending': request.get('ScanIndexForward') is False, 'limit': request.get('Limit'),
                  'consistent': bool(request.get('ConsistentRead'))}
@@ -229,6 +257,9 @@ class Maker:
     # ---- Entities ----
 
     def of_entity(self, entity):
+        if entity.made:
+            self.described(entity)
+            return
         self.wholes(entity)
         self.sparse(entity)
         self.made_keys(entity)
@@ -236,7 +267,11 @@ class Maker:
         self.touch(entity)
         self.described(entity)
         self.shared(entity)
+        self.softly(entity)
+        self.appended(entity)
         for attribute in entity.attributes.values():
+            if attribute.counted or attribute.told or attribute.name == entity.softdelete:
+                continue
             self.values(entity, attribute)
             self.change(entity, attribute)
             self.removal(entity, attribute)
@@ -251,6 +286,7 @@ class Maker:
             expect('x-dolmen-warnings' not in answers[0][1], 'a warning: %s' % answers[0][1].get('x-dolmen-warnings'))
             ok(answers[0])
             same(plain_item(ok(answers[1]).get('Item', {})), expected)
+        entity.sent.append(expected)
         self.add(entity.name, title, [put(entity.table, item), get(entity, expected)], judge, **more)
 
     def wholes(self, entity):
@@ -350,6 +386,41 @@ class Maker:
             self.add(entity.name, 'two with the same ' + name, [put(entity.table, typed_as(entity, item)) for item in items],
                      lambda answers, _: [ok(answer) for answer in answers])
 
+    def softly(self, entity):
+        """A delete marks, once, and takes the item out of indexes with a condition; without the mark all is as before."""
+        name = entity.softdelete
+        if name is None:
+            return
+        item, other = self.item(entity), self.item(entity)
+        gone = {'TableName': entity.table.name, 'Key': key_of(entity, item)}
+
+        def judge(early, late):
+            for answer in early:
+                ok(answer)
+            stored = plain_item(ok(early[2])['Item'])
+            check_now(stored.get(name), entity.attributes[name].type, START)
+            same(stored, entity.stored({**item, name: stored.get(name)}))
+            ok(late[0])
+            same(plain_item(ok(late[1])['Item']), stored)
+            same(plain_item(ok(late[2])['Attributes']), entity.stored(item))
+        self.add(entity.name, 'a delete sets ' + name, [put(entity.table, typed_as(entity, item)), call('DeleteItem', gone), get(entity, item),
+                                                       put(entity.table, typed_as(entity, other)),
+                                                       call('DeleteItem', {**gone, 'Key': key_of(entity, other)})], judge,
+                 late=[call('DeleteItem', gone), get(entity, item), update(entity, item, 'SET #a = :v', name)])
+
+    def appended(self, entity):
+        """What is append only stays."""
+        if not entity.append_only:
+            return
+        item = self.item(entity)
+
+        def judge(answers, _):
+            ok(answers[0])
+            refused(answers[1], 'append only')
+            refused(answers[2], 'append only')
+        self.add(entity.name, 'append only', [put(entity.table, typed_as(entity, item)), update(entity, item, 'SET #a = :v', 'seenBy', 'ada'),
+                                              call('DeleteItem', {'TableName': entity.table.name, 'Key': key_of(entity, item)})], judge)
+
     def described(self, entity):
         """Enumerations have no other value, and what is deprecated is marked, in the description of the data API."""
         def judge(answers, _):
@@ -411,6 +482,8 @@ class Maker:
 
     def touch(self, entity):
         """An update of what no entity declares: only what is touched at each write is set again."""
+        if entity.append_only:
+            return
         item = self.item(entity)
 
         def judge(early, late):
@@ -527,6 +600,8 @@ def outside(answers, may):
 
 
 def typed_as(entity, item):
+    if entity.references:
+        entity.sent.append(item)
     return {**item, entity.table.type: entity.name} if entity.table.type else {**item, **primary(entity, item)}
 
 
@@ -565,9 +640,13 @@ class Story:
         put ENTITY {"a": 1}                     is {"b": 2}    some attributes of what is stored
         put ENTITY {"a": 1}                     refused TEXT
         update ENTITY {"id": "x"} {"a": 2}      …              sets attributes of the item with these attributes of the key
+        delete ENTITY {"id": "x"}               is {…}, or gone
+        see ENTITY {"id": "x"}                  is {…}, or gone      reads the item
+        find PATTERN {"a": 1}                   is {"a": 1}, or gone  the first that an access pattern finds, or none
+        count ENTITY {"a": 1}                   is 2                  how many items have these attributes; "a.b" is within a
     `late` before a step sends it an hour later. Attributes of the key that the step does not name are the story's own.
     """
-    STEP = re.compile(r'(late )?(put|update) (\w+) (\{.*?\})(?: (\{.*\}))? (is|refused) (.*)')
+    STEP = re.compile(r'(late )?(put|update|delete|see|find|count) (\w+) (\{.*?\})(?: (\{.*?\}))? (is|refused|gone)(?: (.*))?')
 
     def __init__(self, maker, title, steps):
         self.maker, self.sent, self.judges = maker, ([], []), ([], [])
@@ -575,6 +654,12 @@ class Story:
         self.own, about = maker.count, None
         for line in steps:
             late, verb, name, first, second, outcome, text = self.STEP.fullmatch(line).groups()
+            if verb == 'find':
+                self.find(bool(late), name, parse(first), outcome, text)
+                continue
+            if verb == 'count':
+                self.tally(bool(late), maker.promises.entities[name], parse(first), int(text))
+                continue
             about = about or name
             self.step(bool(late), verb, maker.promises.entities[name], parse(first), parse(second or '{}'), outcome, text)
 
@@ -590,6 +675,10 @@ class Story:
         item = {name: value for name, value in {**sample, **given}.items() if value != 'MISSING'}
         if verb == 'put':
             request = put(entity.table, typed_as(entity, item))
+            if outcome == 'refused' and entity.references:
+                entity.sent.pop()
+        elif verb in ('delete', 'see'):
+            request = call('DeleteItem' if verb == 'delete' else 'GetItem', {'TableName': entity.table.name, 'Key': key_of(entity, item)})
         else:
             names = list(changes)
             request = call('UpdateItem', {
@@ -604,7 +693,32 @@ class Story:
             return
         judges.append(ok)
         sent.append(get(entity, item))
+        if outcome == 'gone':
+            judges.append(lambda answer: expect('Item' not in ok(answer), 'it is there: %s' % answer[2]))
+            return
         judges.append(lambda answer: self.compare(plain_item(ok(answer).get('Item', {})), parse(text)))
+
+    def find(self, late, name, arguments, outcome, text):
+        access = next(one for one in self.maker.promises.accesses if one.name == name)
+        table = self.maker.promises.entities[access.entities[0]].table
+        self.sent[late].append(http('GET', '/v1/%s/%s?%s' % (table.name, name, urlencode(arguments))))
+
+        def judge(answer):
+            items = ok(answer)['items']
+            expect(bool(items) == (outcome == 'is'), '%d items found' % len(items))
+            if outcome == 'is':
+                self.compare(items[0], parse(text))
+        self.judges[late].append(judge)
+
+    def tally(self, late, entity, given, wanted):
+        paths = [name.split('.') for name in given]
+        names = sorted({part for path in paths for part in path})
+        self.sent[late].append(call('Scan', {
+            'TableName': entity.table.name,
+            'FilterExpression': ' AND '.join('%s = :%d' % ('.'.join('#%d' % names.index(part) for part in path), i) for i, path in enumerate(paths)),
+            'ExpressionAttributeNames': {'#%d' % i: name for i, name in enumerate(names)},
+            'ExpressionAttributeValues': item_of({':%d' % i: value for i, value in enumerate(given.values())})}))
+        self.judges[late].append(lambda answer: expect(ok(answer)['Count'] == wanted, '%d items, not %d' % (answer[2]['Count'], wanted)))
 
     @staticmethod
     def compare(stored, wanted):

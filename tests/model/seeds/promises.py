@@ -12,16 +12,23 @@ model: so what is broken there is noticed here.
       GSI1SK = {createdAt}#{id}    {a ?? 'x'} has a fallback, {a:pad(8)} zeros in front, {a:fixed(20,2)} also decimals
       isPublic: Visibility, default "true"
       not in INDEX                 although it has the attributes
+      INDEX when deleted_at missing    it has an entry only then
+      deletes by deleted_at        a delete sets it
+      made                         by the server: clients cannot write it; stories tell when
+      append only
+      refers to Album by albumId   an item that has to be there; albumId=id, if it is called so there
     access NAME(parameters) finds ENTITY… by GetItem|Query INDEX: CONDITION [filter CONDITION] [descending] [limit N]
                                    a parameter has the value of the attribute of its name, or of another: to=createdAt;
                                    status="paused" is none, but what the item has that is found, and id:=albumId what it
                                    has from another of them
-    rule TEXT                      stands in the generated documentation
+    rule TEXT                      what the server does later, or elsewhere: see scenes.py
     example TITLE                  a story of its own, see Story
-      put ENTITY {…}   update ENTITY {…} SET …   each with:   is {…}   or   refused TEXT
+      put ENTITY {…}   update ENTITY {…} {…}   delete ENTITY {…}   see ENTITY {…}   find PATTERN {…}
+                                   each with:   is {…}   or   refused TEXT   or   gone
 
 An attribute has a type and any of: default VALUE, touched (set again at each write), unique, fixed (cannot change), lower,
-trim, deprecated. A default is JSON, now, uuid, ulid, "text-" uuid, sha256(attributes), an attribute, or an attribute and a
+trim, deprecated, counted (by the server, 0 at first), used (0 in whole items, as a quota is counted in it), told (only in
+stories: a second item with the same value is another thing, or the server sets it). A default is JSON, now, uuid, ulid, "text-" uuid, sha256(attributes), an attribute, or an attribute and a
 duration, or lower(trim(attribute)).
 """
 import json
@@ -31,7 +38,7 @@ from values import Type, read_type
 
 ATTRIBUTE = re.compile(r'(\S+?): (.*)')
 KEY = re.compile(r'(\S+) = (.*)')
-MODIFIER = re.compile(r', (?=(?:default|touched|unique|fixed|lower|trim|deprecated)\b)')
+MODIFIER = re.compile(r', (?=(?:default|touched|unique|fixed|lower|trim|deprecated|counted|used|told)\b)')
 ACCESS = re.compile(r'access (\w+)\((.*?)\) finds ([\w, ]+?) by (GetItem|Query)(?: (\S+?))?: (.*?)(?: filter (.*?))?'
                     r'( descending)?(?: limit (\d+))?( consistent)?$')
 
@@ -45,7 +52,8 @@ class Attribute:
         self.default = words.get('default')
         self.touched, self.unique, self.fixed = 'touched' in words, 'unique' in words, 'fixed' in words
         self.lower, self.trim, self.deprecated = 'lower' in words, 'trim' in words, 'deprecated' in words
-        self.required = not self.type.optional and self.default is None
+        self.counted, self.used, self.told = 'counted' in words, 'used' in words, 'told' in words
+        self.required = not self.type.optional and self.default is None and not self.counted
 
 
 class Table:
@@ -68,21 +76,42 @@ class Table:
 class Entity:
     def __init__(self, name, table):
         self.name, self.table, self.keys, self.attributes, self.outside = name, table, {}, {}, []
+        self.made, self.append_only, self.softdelete, self.conditions, self.references, self.sent = False, False, None, {}, [], []
 
     def in_key(self):
         """Attributes that the primary key is made of, or that are part of it."""
         return {name for key in self.table.key for name in names_in(self.keys.get(key, '{%s}' % key))}
 
     def item(self, n, bare=False):
-        return {name: one.type.sample(name, n) for name, one in self.attributes.items()
-                if not bare or one.required or name in self.in_key()}
+        return {name: None if name == self.softdelete else 0 if one.used else one.type.sample(name, n) for name, one in self.attributes.items()
+                if not one.counted and not one.told and (not bare or one.required or name in self.in_key())}
+
+    def clause(self, line):
+        """A line that is neither key nor attribute; False if it is one of these."""
+        words = line.split()
+        if line == 'made':
+            self.made = True
+        elif line == 'append only':
+            self.append_only = True
+        elif line.startswith('deletes by '):
+            self.softdelete = words[-1]
+        elif line.startswith('refers to '):
+            self.references.append((words[2], dict((part.split('=') * 2)[:2] for part in ' '.join(words[4:]).split(', '))))
+        elif re.fullmatch(r'\S+ when \S+ missing', line):
+            self.conditions[words[0]] = words[2]
+        elif line.startswith('not in '):
+            self.outside.append(words[-1])
+        else:
+            return False
+        return True
 
     def derived(self, item):
         """The keys of an item, by the documented templates. An index entry is whole or not there."""
         keys = {name: filled(template, item) for name, template in self.keys.items()}
         for parts in self.table.indexes.values():
             values = [keys.get(part, item.get(part)) for part in parts]
-            if any(value is None for value in values):
+            index = next(name for name, one in self.table.indexes.items() if one is parts)
+            if any(value is None for value in values) or item.get(self.conditions.get(index)) is not None:
                 for part in parts:
                     if part in keys and part not in self.table.key and not self.elsewhere(part, parts):
                         keys[part] = None
@@ -93,7 +122,8 @@ class Entity:
 
     def stored(self, item):
         typed = {self.table.type: self.name} if self.table.type else {}
-        return {**item, **self.derived(item), **typed}
+        counts = {name: 0 for name, one in self.attributes.items() if one.counted}
+        return {**counts, **item, **self.derived(item), **typed}
 
 
 def raw_in(template):
@@ -174,8 +204,8 @@ class Promises:
             self.open(line)
         elif isinstance(self.section, Table):
             self.section.add(line.split())
-        elif isinstance(self.section, Entity) and line.strip().startswith('not in '):
-            self.section.outside.append(line.split()[-1])
+        elif isinstance(self.section, Entity) and self.section.clause(line.strip()):
+            pass
         elif isinstance(self.section, Entity):
             key = KEY.fullmatch(line.strip())
             if key:

@@ -20,8 +20,8 @@ class NoServer(Exception):
 class Server:
     """`dolmen serve --memory` with a model. It is killed: nothing of it is kept."""
 
-    def __init__(self, model):
-        self.process = subprocess.Popen([BINARY, 'serve', '--memory', '--port', '0', '--admin', '--threads', '1', '--model', model],
+    def __init__(self, model, *options):
+        self.process = subprocess.Popen([BINARY, 'serve', '--memory', '--port', '0', '--admin', '--threads', '1', '--model', model, *options],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline().decode()
         match = re.search(r'listening on http://(\S+):(\d+)', line)
@@ -73,9 +73,10 @@ class Server:
     def set_clock(self, moment):
         self.ask([http('POST', '/admin/clock', {'now': moment.strftime('%Y-%m-%dT%H:%M:%SZ')})])
 
-    def failures(self, probes):
+    def failures(self, probes, before=()):
         """The probes whose promise is not kept, each with the reason, in their order."""
         self.set_clock(START)
+        self.ask(before)
         early = self.ask([request for probe in probes for request in probe.early])
         self.set_clock(LATER)
         late = self.ask([request for probe in probes for request in probe.late])

@@ -143,7 +143,16 @@ static bool failure_is(const struct api_call *call, struct slice expected)
 
 // ---- Scenarios ---------------------------------------------------------------------------------
 
+// Who asks, with one identity policy.
+struct golden_caller {
+    struct caller caller;
+    struct arena arena;
+    struct policy *policy;
+    const struct policy *list[1];
+};
+
 struct scenario {
+    struct golden_caller who;
     const char *path;
     char *text;
     const char *at;
@@ -167,12 +176,60 @@ static bool next_line(struct scenario *s, struct slice *out)
     return false;
 }
 
+static void forget_caller(struct scenario *s)
+{
+    policy_release(s->who.policy);
+    arena_release(&s->who.arena);
+    s->who = (struct golden_caller){0};
+    s->call.caller = NULL;
+}
+
+// "!caller NAME [POLICY]": requests are asked by the user of that name, who is in the team "blue";
+// "!caller" alone ends it.
+static void set_caller(struct scenario *s, struct slice rest)
+{
+    struct golden_caller *who = &s->who;
+    static const struct caller_tag tags[] = {{SLICE_LIT("team"), SLICE_LIT("blue")}};
+    struct policy_fault fault;
+    forget_caller(s);
+    struct slice name = slice_cut(&rest, ' ');
+    if (name.len == 0)
+        return;
+    arena_init(&who->arena, 1 << 20);
+    const char *arn =
+        arena_printf(&who->arena, "arn:aws:iam::000000000000:user/%.*s", SLICE_FMT(name));
+    assert_true(policy_principal_read(slice_str(arn), &who->arena, &who->caller.principal));
+    if (rest.len > 0) {
+        who->policy = policy_compile(rest, POLICY_IDENTITY, NULL, NULL, &fault);
+        if (who->policy == NULL)
+            fail_msg("%s:%d: %s: %s", s->path, s->line, fault.path, fault.message);
+        who->list[0] = who->policy;
+        who->caller.policies.identity = who->list;
+        who->caller.policies.identity_count = 1;
+    }
+    who->caller.user_id = SLICE_LIT("AIDAEXAMPLE");
+    who->caller.address = SLICE_LIT("192.0.2.7");
+    who->caller.agent = SLICE_LIT("golden/1.0");
+    who->caller.referer = SLICE_LIT("https://example.com/");
+    who->caller.source_identity = SLICE_LIT("source");
+    who->caller.token_issued_s = 1767225000;
+    who->caller.secure = true;
+    who->caller.tags = tags;
+    who->caller.tag_count = 1;
+    s->call.caller = &who->caller;
+}
+
 // "!settle" waits for background work; "!region NAME" changes the region of the requests; "!texts
 // 2026-05" and "!texts" the words of errors.
 static void directive(struct scenario *s, struct slice line)
 {
     struct slice region = SLICE_LIT("!region ");
-    if (slice_is(line, "!settle"))
+    struct slice caller = SLICE_LIT("!caller");
+    if (slice_begins(line, caller))
+        set_caller(s, slice_trim(slice_of(line.ptr + caller.len, line.len - caller.len)));
+    else if (slice_is(line, "!warn"))
+        s->who.caller.warn = true;
+    else if (slice_is(line, "!settle"))
         engine_settle(s->api->shop.engine);
     else if (slice_is(line, "!texts 2026-05") || slice_is(line, "!texts"))
         assert_true(api_service_texts(s->api, line.len > 6 ? "2026-05" : NULL));
@@ -217,6 +274,7 @@ static void run_case(struct scenario *s, struct slice operation)
     expected = expand(&large[1], expected);
     call_run(&s->call, operation, body);
     bool ok = expected.ptr[0] == '{'            ? answer_is(&s->call, expected)
+              : slice_is(expected, "(allowed)") ? s->call.error_code != ERR_ACCESS_DENIED
               : slice_is(expected, "(nothing)") ? s->call.status == 200 && s->call.response.len == 0
                                                 : failure_is(&s->call, expected);
     if (!ok || getenv("GOLDEN_PRINT") != NULL)
@@ -261,6 +319,7 @@ static void run_scenario(void **state)
             run_case(&s, line);
     }
     api_call_release(&s.call);
+    forget_caller(&s);
     api_close(s.api);
     free(s.text);
     assert_int_equal(s.failures, 0);

@@ -52,7 +52,7 @@ static void world_open(struct world *world)
     *world = (struct world){.clock = {.now_ms = 1767225600123, .chance.seed = 7},
                             .lock = PTHREAD_MUTEX_INITIALIZER,
                             .ready = PTHREAD_COND_INITIALIZER};
-    struct env env = {&world->clock, clock_now, clock_random};
+    struct env env = {.context = &world->clock, .now_ms = clock_now, .random = clock_random};
     struct api_options options = {.store = store_open_memory(&error), .env = env};
     assert_non_null(options.store);
     world->api = api_open(&options, &error);

@@ -204,7 +204,7 @@ static void world_open(struct world *world)
     world->api = api_open(&options, &error);
     assert_non_null(world->api);
     temp_dir_make(world->root);
-    api_set_buckets(world->api, world->root, NULL);
+    api_set_buckets(world->api, world->root, NULL, NULL);
     api_call_init(&world->call, world->api);
     create_table(world, "tab");
     create_table(world, "other");

@@ -241,6 +241,17 @@ static void test_divide(void **state)
         assert_true(plan.requests >= limit / 8);
         assert_true(plan.connections * BUDGET_CONNECTION < plan.requests);
     }
+    // The object store's metadata is a part of it, not something beside it.
+    for (size_t limit = 64 * (size_t)MEGABYTE; limit < (size_t)1 << 42; limit *= 2) {
+        struct budget_plan plan = {.limit = limit};
+        struct budget_plan with = {.limit = limit, .stores_objects = true};
+        budget_divide(&plan);
+        budget_divide(&with);
+        assert_int_equal(plan.objects, 0);
+        assert_true(with.objects >= 4 * (size_t)MEGABYTE);
+        assert_int_equal(with.requests + with.objects, plan.requests);
+        assert_true(with.requests >= limit / 8);
+    }
     struct budget_plan half = {.limit = 512 * (size_t)MEGABYTE};
     budget_divide(&half);
     assert_true(half.connections >= 10000);

@@ -42,7 +42,7 @@ static size_t claim_email(struct arena *arena, struct slice item, struct guard_c
     if (email.len == 0)
         return 0;
     *out = arena_zalloc(arena, 1, sizeof(**out));
-    **out = (struct guard_claim){arena_copy(arena, email), SLICE_LIT("email"), email};
+    **out = (struct guard_claim){arena_copy(arena, email), SLICE_LIT("email"), email, 0};
     return 1;
 }
 
@@ -63,7 +63,7 @@ static size_t claim_all(struct arena *arena, struct slice item, struct guard_cla
     *out = arena_zalloc(arena, (size_t)many, sizeof(**out));
     for (int64_t i = 0; i < many; i++) {
         char *name = arena_printf(arena, "%lld", (long long)(base + i));
-        (*out)[i] = (struct guard_claim){slice_str(name), SLICE_LIT("one of many"), VALUE_NONE};
+        (*out)[i] = (struct guard_claim){slice_str(name), SLICE_LIT("one of many"), VALUE_NONE, 0};
     }
     return (size_t)many;
 }

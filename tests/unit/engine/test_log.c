@@ -3,6 +3,7 @@
 
 #include "rocks/rocks.h"
 #include "store/fixture.h"
+#include "store/store_driver.h"
 #include "support.h"
 
 // The table's next version with this log_images.
@@ -332,6 +333,41 @@ static void test_time_is_kept(void **state)
     temp_dir_remove(path);
 }
 
+static enum store_end full_commit(struct store *store, const struct store_batch *batch,
+                                  struct store_error *error)
+{
+    (void)store;
+    (void)batch;
+    (void)store_fail(error, "no space left");
+    return STORE_NOT_DONE;
+}
+
+// The sequences of a batch that failed are made visible by the commit that records them, not by
+// a group that stores nothing: a start would give them out again.
+static void test_failed_and_nothing(void **state)
+{
+    (void)state;
+    struct world world;
+    world_open(&world);
+    log_table(&world, LOG_KEYS);
+    struct slice key = item_of(&world, "pk=a", "sk=1", NULL);
+    struct write_action check = {.kind = WRITE_CHECK, .item = key};
+    assert_true(put_item(&world, "music", key));
+    const struct store_driver *driver = world.store->driver;
+    struct store_driver full = *driver;
+    full.commit = full_commit;
+    world.store->driver = &full;
+    assert_false(put_item(&world, "music", item_of(&world, "pk=b", "sk=1", NULL)));
+    assert_true(run_action(&world, "music", &check));
+    assert_int_equal(engine_sequence(world.engine), 1);
+    world.store->driver = driver;
+    // The engine may have asked the store meanwhile, and asks once a second.
+    world.clock.now_ms += 1000;
+    assert_true(put_item(&world, "music", item_of(&world, "pk=c", "sk=1", NULL)));
+    assert_int_equal(engine_sequence(world.engine), 3);
+    world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_outlives_table),
         cmocka_unit_test(test_moment),
         cmocka_unit_test(test_time_is_kept),
+        cmocka_unit_test(test_failed_and_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

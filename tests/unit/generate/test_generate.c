@@ -81,6 +81,7 @@ static const char *string_of(struct slice text)
 
 struct fixture {
     struct writer w;
+    struct arena arena;
     struct generate_options options;
     struct buf out;
 };
@@ -91,7 +92,8 @@ static struct writer *begin(struct fixture *f, const struct model *model)
     f->w.options = &f->options;
     f->w.out = &f->out;
     buf_init(&f->out, 1 << 20);
-    arena_init(&f->w.arena, 1 << 20);
+    arena_init(&f->arena, 1 << 20);
+    f->w.arena = &f->arena;
     return &f->w;
 }
 
@@ -105,7 +107,7 @@ static void assert_written(struct fixture *f, const char *text)
 
 static void end(struct fixture *f)
 {
-    arena_release(&f->w.arena);
+    arena_release(&f->arena);
     buf_release(&f->out);
 }
 
@@ -246,7 +248,7 @@ static void test_walks(void **state)
     const struct model_attribute *list[TYPE_FIELDS_MAX];
     assert_int_equal(type_fields(model->types[0], list), 4);
     assert_true(slice_is(list[0]->name, "label") && slice_is(list[3]->name, "children"));
-    assert_true(slice_is(generate_stem(model), "site"));
+    assert_true(slice_is(text_stem(model), "site"));
 }
 
 static void test_next(void **state)
@@ -260,7 +262,7 @@ static void test_next(void **state)
         last = one;
     assert_int_equal(count, 3);
     assert_true(slice_is(last->name, "Profile"));
-    f.options.table = &model->tables[1]; // there is none
+    f.w.only = &model->tables[1]; // there is none
     assert_null(next_table(w, NULL));
     assert_null(next_entity(w, NULL));
     end(&f);
@@ -361,6 +363,10 @@ static void test_contents(void **state)
     assert_contains(*state, "terraform",
                     (const char *[]){"resource \"aws_dynamodb_table\" \"site\" {",
                                      "    projection_type = \"KEYS_ONLY\"", NULL});
+    assert_contains(*state, "alerts",
+                    (const char *[]){
+                        "  - name: \"dolmen-site\"\n", "      - alert: \"SiteThrottled\"\n",
+                        "sum(rate(dolmen_system_errors_total{table=\\\"site\\\"}[5m])) > 0", NULL});
     assert_contains(
         *state, "sql",
         (const char *[]){

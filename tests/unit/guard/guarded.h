@@ -85,7 +85,7 @@ struct case_ {
     const char *expected;
 };
 
-static void run_cases(const char *text, const struct case_ *cases, size_t count)
+static inline void run_cases(const char *text, const struct case_ *cases, size_t count)
 {
     struct guarded guarded;
     guarded_init(&guarded, text);

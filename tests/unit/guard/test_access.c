@@ -2,11 +2,11 @@
 // of entities.
 #include "guard/guard_support.h"
 
+#include "diff/diff.h"
 #include "guard/access.h"
 #include "guard/address.h"
 #include "guard/guard.h"
 #include "guard/plain.h"
-#include "model/diff.h"
 
 static const char source[] =
     "table tab {\n"

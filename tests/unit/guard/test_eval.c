@@ -1,7 +1,7 @@
 // Expressions: each default of an entity is evaluated over an item.
 #include "guard/guard_support.h"
 
-#include "guard/eval.h"
+#include "eval/eval.h"
 #include "model/time.h"
 
 static const char source[] = "table things { key id }\n"
@@ -286,12 +286,43 @@ static void test_calendar(void **state)
     buf_release(&text);
 }
 
+static void test_normal_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned normal;
+        const char *text;
+        const char *wanted; // NULL: the same slice
+    } forms[] = {
+        {MODEL_NFC, "plain", NULL},
+        {MODEL_NFC, "caf\xc3\xa9", NULL},
+        {MODEL_NFC, "cafe\xcc\x81", "caf\xc3\xa9"},
+        {MODEL_NFC, "q\xcc\x87\xcc\xa3", "q\xcc\xa3\xcc\x87"},
+        {MODEL_NFC, "\xe1\x84\x80\xe1\x85\xa1", "\xea\xb0\x80"},
+        {MODEL_NFC | MODEL_TRIM | MODEL_LOWER | MODEL_SQUEEZE, "  A  e\xcc\x81 ", "a \xc3\xa9"},
+        {MODEL_SQUEEZE, "a \t b  c", "a b c"},
+        {MODEL_SQUEEZE, "a\tb", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct arena arena;
+        arena_init(&arena, 1 << 20);
+        struct slice value = model_string(&arena, slice_str(forms[i].text));
+        struct slice made = model_normalise(value, forms[i].normal, &arena);
+        if (forms[i].wanted == NULL) {
+            assert_ptr_equal(made.ptr, value.ptr);
+        } else {
+            assert_true(slice_is(value_bytes(made), forms[i].wanted));
+        }
+        arena_release(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_expressions), cmocka_unit_test(test_identifiers),
         cmocka_unit_test(test_scope),       cmocka_unit_test(test_times),
-        cmocka_unit_test(test_calendar),
+        cmocka_unit_test(test_calendar),    cmocka_unit_test(test_normal_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,7 +192,8 @@ static void check_written(const char *item, bool keys, bool name, const char *ex
     struct buf out;
     buf_init(&out, 1 << 16);
     struct json_writer w = json_writer_to(&out);
-    struct model_plain_view view = {fixture.table, thing(), keys, name};
+    struct model_plain_view view = {
+        .table = fixture.table, .entity = thing(), .keys = keys, .name = name};
     json_open_array(&w);
     model_plain_write(&w, &view, typed(item));
     model_plain_write(&w, &view, value_empty_map());

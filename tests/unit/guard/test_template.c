@@ -1,7 +1,7 @@
 // Templates: rendering keys out of items, and reading attributes back out of keys.
 #include "guard/guard_support.h"
 
-#include "guard/template.h"
+#include "eval/template.h"
 
 // Each index has one template to be tested, by the name of its key.
 static const char source[] =

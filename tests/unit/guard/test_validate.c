@@ -2,7 +2,7 @@
 // sets and binary, which JSON has not, as {"$set": […]} and {"$binary": "…"}.
 #include "guard/guard_support.h"
 
-#include "guard/validate.h"
+#include "eval/validate.h"
 #include "value/number.h"
 
 static const char types[] = "type Name = string(1..5)\n"

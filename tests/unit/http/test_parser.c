@@ -74,7 +74,6 @@ static const struct {
     {501, "POST / HTTP/1.1\r\n" H "Transfer-Encoding: gzip, chunked\r\n\r\n"},
     {501, "POST / HTTP/1.1\r\n" H "Transfer-Encoding: identity\r\n\r\n"},
     {417, "POST / HTTP/1.1\r\n" H "Expect: miracles\r\n\r\n"},
-    {415, "POST / HTTP/1.1\r\n" H "Content-Encoding: br\r\n\r\n"},
 };
 
 struct outcome {

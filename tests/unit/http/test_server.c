@@ -2,6 +2,7 @@
 // from another thread, "/big" with more than the kernel takes at once, "/echo" with the body.
 #include "base/buf.h"
 #include "http/http.h"
+#include "http/peer.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -215,8 +216,10 @@ static void start_with(struct fixture *f, struct http_options options)
     options.threads = options.threads == 0 ? 2 : options.threads;
     f->pool = pool_new(1);
     options.pool = f->pool;
-    options.handler = (struct http_handler){f,        on_open,   on_handle, on_resume, on_sent,
-                                            on_close, on_reject, on_gone,   on_rest};
+    options.tls = peer_tls();
+    options.handler =
+        (struct http_handler){f,         on_open, on_handle, on_resume, on_sent, on_close,
+                              on_reject, on_gone, on_rest,   NULL,      NULL};
     char error[256] = "";
     f->server = http_server_start(&options, error, sizeof(error));
     assert_non_null(f->server);
@@ -246,13 +249,8 @@ static void finish(struct fixture *f)
 
 static int dial(const struct fixture *f)
 {
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)http_server_port(f->server)),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval limit = {.tv_sec = 10};
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    int fd = peer_dial(http_server_port(f->server), 10);
+    assert_true(fd >= 0);
     return fd;
 }
 
@@ -392,7 +390,7 @@ static void test_turns(void **state)
     assert_true(hear(modest, "\r\n\r\nmodest", got, sizeof(got)));
     // It came among the first, whichever the loop read first.
     int before = atomic_load(&f.before_modest);
-    assert_true(before <= 2);
+    assert_true(before <= 2 || PEER_CARRIED);
     size_t answers = 0;
     while (answers < COUNT) {
         assert_true(hear(greedy, "greedy", got, sizeof(got)));
@@ -504,6 +502,8 @@ static void test_body_waits_for_memory(void **state)
     assert_memory_equal(hear_answer(fd, got, len + 1024, len), body, len);
     (void)close(fd);
     wait_for_closed(&f, 1);
+    while (atomic_load(&budget.used) > 0) // what it held goes just behind that
+        (void)usleep(1000);
 
     assert_true(budget_take(&others, BUDGET_CALLS, 6 << 20));
     assert_true(budget_take(&others, BUDGET_CALLS, 1 << 20));
@@ -532,7 +532,7 @@ static void test_idle_connections_rest(void **state)
     for (int round = 1; round <= 2; round++) {
         say(fd, GET("/now?alpha"));
         assert_true(hear(fd, "alpha", got, sizeof(got)));
-        assert_int_equal(budget.used, BUDGET_CONNECTION);
+        assert_int_equal(budget.used, BUDGET_CONNECTION + PEER_COST);
         for (int i = 0; i < 10000 && atomic_load(&f.rested) < round; i++)
             (void)usleep(1000);
         assert_int_equal(atomic_load(&f.rested), round);

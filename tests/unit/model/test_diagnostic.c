@@ -132,7 +132,7 @@ static void test_json(void **state)
                                                 .message = "a \"b\"",
                                                 .help = "do it"});
     diagnostic_add(&s.list, (struct diagnostic){.severity = SEVERITY_NOTE, .message = "x"});
-    diagnostics_json(&s.list, slice_str("f"), &s.out);
+    diagnostics_json(&s.list, slice_str("f"), slice_str(""), &s.out);
     buf_byte(&s.out, 0);
     assert_string_equal(
         (char *)s.out.ptr,

@@ -503,8 +503,8 @@ static void test_rules(void **state)
 {
     (void)state;
     struct parsed *p = parse("table tab { key PK }\n"
-                             "entity Job { PK = \"JOB#{id}\"  id uuid  status string  project_id "
-                             "string  at timestamp }\n"
+                             "entity Job { PK = \"JOB#{project_id}#{id}\"  id uuid  status "
+                             "string  project_id string  at timestamp = now() }\n"
                              "entity Outbox { PK = \"OUT#{id}\"  id string = ulid() }\n"
                              "// Old ones go.\n"
                              "retain Job for 90d then archive\n"

@@ -214,7 +214,7 @@ static enum manifest_state judge(const char *data, const struct list *list, uint
     (void)mkdir(db, 0700);
     write_file(db, "CURRENT", SLICE_LIT("MANIFEST-000005\n"));
     write_file(db, "MANIFEST-000005", buf_view(&list->bytes));
-    return manifest_judge(data, values, error);
+    return manifest_judge(data, NULL, values, error);
 }
 
 static void test_torn_or_damaged(void **state)

@@ -153,8 +153,8 @@ static void test_in_use_then_killed(void **state)
 
 static void test_newer_format_is_refused(void **state)
 {
-    write_file(*state, "FORMAT", "dolmen format 5\n");
-    expect_refusal(*state, "newer dolmen (format 5; this one reads up to format 4)", false);
+    write_file(*state, "FORMAT", "dolmen format 6\n");
+    expect_refusal(*state, "newer dolmen (format 6; this one reads up to format 5)", false);
     assert_false(file_exists(*state, "db"));
     static const char *const broken[] = {"",
                                          "dolmen",

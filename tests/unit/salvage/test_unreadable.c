@@ -365,7 +365,7 @@ static struct store *salvage(const char *path, struct salvage *out)
     struct store_error error;
     struct look look;
     struct store *to = store_open_memory(&error);
-    if (!look_open(&look, path, NULL, &error) ||
+    if (!look_open(&look, path, NULL, NULL, &error) ||
         !salvage_run(&look, to, out, ignore_progress, NULL, &error))
         fail_msg("%s", error.text);
     look_close(&look);
@@ -425,6 +425,92 @@ static void test_salvage_reads_what_stands_twice(void **state)
     salvage_release(&out);
 }
 
+// Two tables under each other's names are all there; the log goes on above both.
+static void test_salvage_puts_tables_back(void **state)
+{
+    struct salvage out;
+    char aside[300];
+    struct tables tables = make_tables(*state);
+    (void)snprintf(aside, sizeof(aside), "%s/aside", (const char *)*state);
+    assert_int_equal(rename(tables.paths[1], aside), 0);
+    assert_int_equal(rename(tables.paths[3], tables.paths[1]), 0);
+    assert_int_equal(rename(aside, tables.paths[3]), 0);
+    struct store *found = salvage(*state, &out);
+    assert_int_equal(out.keys, KEYS);
+    assert_int_equal(out.range_count + out.file_count, 0);
+    store_close(found);
+    salvage_release(&out);
+}
+
+// A table that stands where another was is not taken for it, and what is gone is told.
+static void test_salvage_tells_of_a_copy(void **state)
+{
+    struct salvage out;
+    struct tables tables = make_tables(*state);
+    assert_int_equal(unlink(tables.paths[1]), 0);
+    copy_with_all(tables.paths[3], tables.paths[1]);
+    struct store *found = salvage(*state, &out);
+    assert_in_range(out.file_count, 1, 2);
+    assert_string_equal(out.files[0].name, strrchr(tables.paths[1], '/') + 1);
+    assert_non_null(strstr(out.files[0].fault, strrchr(tables.paths[3], '/') + 1));
+    assert_true(out.keys < KEYS);
+    assert_true(out.range_count >= 1);
+    for (unsigned k = 0; k < KEYS; k++) {
+        char text[16];
+        struct store_value value;
+        struct store_error error;
+        struct slice key = key_of(text, k);
+        bool told = false;
+        for (size_t i = 0; i < out.range_count; i++)
+            told =
+                told || (slice_compare(key, out.ranges[i].from) >= 0 &&
+                         (out.ranges[i].to.len == 0 || slice_compare(key, out.ranges[i].to) < 0));
+        enum store_result result = store_get(found, NULL, key, &value, &error);
+        assert_true(result == STORE_FOUND || told);
+        if (result == STORE_FOUND)
+            store_value_release(found, &value);
+    }
+    store_close(found);
+    salvage_release(&out);
+}
+
+// A table of another database, under the same name.
+static void test_salvage_takes_nothing_foreign(void **state)
+{
+    struct salvage out;
+    struct tables others = {.count = 0};
+    char other[300];
+    struct tables tables = make_tables(*state);
+    (void)snprintf(other, sizeof(other), "%s.other", (const char *)*state);
+    assert_int_equal(mkdir(other, 0700), 0);
+    struct store *store = open_small(other);
+    put_keys(store, KEYS, 7919);
+    assert_true(store_settle(store, SETTLE_MS));
+    store_check_tables(store, note_table, &others);
+    store_close(store);
+    assert_true(others.count > 0);
+    assert_int_equal(unlink(tables.paths[1]), 0);
+    copy_with_all(others.paths[0], tables.paths[1]);
+    struct store *found = salvage(*state, &out);
+    assert_true(out.file_count > 0 && out.range_count > 0);
+    uint64_t seed = 1; // of put_keys()
+    for (unsigned k = 0; k < KEYS; k++) {
+        char text[16];
+        uint64_t value[VALUE / sizeof(uint64_t)];
+        struct store_value there;
+        struct store_error error;
+        for (size_t i = 0; i < COUNT_OF(value); i++)
+            value[i] = random_next(&seed);
+        if (store_get(found, NULL, key_of(text, k), &there, &error) == STORE_FOUND) {
+            assert_memory_equal(there.bytes.ptr, value, sizeof(value));
+            store_value_release(found, &there);
+        }
+    }
+    store_close(found);
+    salvage_release(&out);
+    temp_dir_remove(other);
+}
+
 // Opening begins a new list of tables, and a thread of RocksDB's removes the old one a moment
 // later: that must not happen while the directory is copied.
 static void wait_for_one_list(const char *path)
@@ -477,6 +563,9 @@ int main(void)
         TEST(test_damage_stops_a_merge),
         TEST(test_salvage_loses_no_more_than_a_block),
         TEST(test_salvage_reads_what_stands_twice),
+        TEST(test_salvage_puts_tables_back),
+        TEST(test_salvage_tells_of_a_copy),
+        TEST(test_salvage_takes_nothing_foreign),
         TEST(test_salvage_brings_nothing_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

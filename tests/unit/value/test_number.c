@@ -342,6 +342,67 @@ static void test_arithmetic_against_integers(void **state)
     }
 }
 
+// (a × 10^-s) × (b × 10^-t) must be a × b × 10^-(s + t).
+static void test_products_against_integers(void **state)
+{
+    (void)state;
+    uint64_t seed = 12;
+    for (int i = 0; i < 20000; i++) {
+        __int128 a = (__int128)(int64_t)random_next(&seed) >> random_below(&seed, 64);
+        __int128 b = (__int128)(int64_t)random_next(&seed) >> random_below(&seed, 64);
+        int s = (int)random_below(&seed, 40) - 20;
+        int t = (int)random_below(&seed, 40) - 20;
+        struct stored x = scaled(a, s);
+        struct stored y = scaled(b, t);
+        struct stored product = {.len = 0};
+        assert_int_equal(
+            number_multiply(stored_view(&x), stored_view(&y), product.bytes, &product.len),
+            NUMBER_OK);
+        struct stored expected = scaled(a * b, s + t);
+        assert_same(stored_view(&product), stored_view(&expected));
+    }
+}
+
+static void test_products_table(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a;
+        const char *b;
+        enum number_status status;
+        const char *product;
+    } cases[] = {
+        {"0", "5", NUMBER_OK, "0"},
+        {"-0.5", "0", NUMBER_OK, "0"},
+        {"-1.5", "-2", NUMBER_OK, "3"},
+        {"0.2", "0.3", NUMBER_OK, "0.06"},
+        {"99999999999999999999999999999999999999", "1", NUMBER_OK,
+         "99999999999999999999999999999999999999"},
+        {"9999999999999999999", "9999999999999999999", NUMBER_OK,
+         "99999999999999999980000000000000000001"},
+        {"99999999999999999999", "99999999999999999999", NUMBER_PRECISION, NULL},
+        {"99999999999999999999999999999999999999", "11", NUMBER_PRECISION, NULL},
+        {"1e70", "1e55", NUMBER_OK, "1e125"},
+        {"1e70", "1e56", NUMBER_OVERFLOW, NULL},
+        {"9e70", "9e55", NUMBER_OVERFLOW, NULL},
+        {"1e-70", "1e-60", NUMBER_OK, "1e-130"},
+        {"1e-70", "1e-61", NUMBER_UNDERFLOW, NULL},
+        {"5e-66", "2e-65", NUMBER_OK, "1e-130"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct stored x = stored_number(cases[i].a);
+        struct stored y = stored_number(cases[i].b);
+        struct stored product = {.len = 0};
+        assert_int_equal(
+            number_multiply(stored_view(&x), stored_view(&y), product.bytes, &product.len),
+            cases[i].status);
+        if (cases[i].product == NULL)
+            continue;
+        struct stored expected = stored_number(cases[i].product);
+        assert_same(stored_view(&product), stored_view(&expected));
+    }
+}
+
 static void test_arithmetic_table(void **state)
 {
     (void)state;
@@ -490,6 +551,8 @@ int main(void)
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_arithmetic_against_integers),
+        cmocka_unit_test(test_products_against_integers),
+        cmocka_unit_test(test_products_table),
         cmocka_unit_test(test_arithmetic_table),
         cmocka_unit_test(test_size),
         cmocka_unit_test(test_valid_is_canonical),

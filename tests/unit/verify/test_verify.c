@@ -16,7 +16,7 @@ static size_t claim_email(struct arena *arena, struct slice item, struct guard_c
     if (email.len == 0)
         return 0;
     *out = arena_zalloc(arena, 1, sizeof(**out));
-    **out = (struct guard_claim){arena_copy(arena, email), SLICE_LIT("email"), email};
+    **out = (struct guard_claim){arena_copy(arena, email), SLICE_LIT("email"), email, 0};
     return 1;
 }
 

@@ -10,6 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+// Of an encrypted log, if a test says so.
+#ifndef LOG_KEYS
+#define LOG_KEYS NULL
+#endif
+
 // The records found by an opening, joined by commas.
 struct found {
     char text[4096];
@@ -43,7 +48,7 @@ static inline struct wal_report look(const char *directory, uint64_t applied)
     struct wal_report report;
     uint64_t promised[PROMISE_VALUES];
     promise_read(directory, promised);
-    assert_true(wal_check(directory, promised[PROMISE_SEGMENT], &report, &error));
+    assert_true(wal_check(directory, LOG_KEYS, promised[PROMISE_SEGMENT], &report, &error));
     if (report.segment_count > 0 || promised[PROMISE_SEGMENT] > 0)
         wal_report_compare(&report, applied, promised);
     return report;
@@ -59,8 +64,8 @@ static inline struct log open_log_above(const char *directory, uint64_t applied)
         fail_msg("%s at %llu: %s", report.damages[0].file, (unsigned long long)report.damages[0].at,
                  report.damages[0].what);
     assert_true(promise_open(log.promise, directory, &error));
-    assert_true(wal_walk(directory, 0, report.last, note, &log.found, &error));
-    log.wal = wal_open(directory, &report, 0, log.promise, &error);
+    assert_true(wal_walk(directory, LOG_KEYS, 0, report.last, note, &log.found, &error));
+    log.wal = wal_open(directory, LOG_KEYS, &report, 0, log.promise, &error);
     assert_non_null(log.wal);
     wal_report_release(&report);
     return log;

@@ -245,7 +245,7 @@ static void expect_foreign(const char *directory, const char *file, const char *
     struct store_error error;
     struct found found = {.count = 0};
     expect_damage(directory, 0, file, 0, 0, "the file is of another log");
-    assert_true(wal_walk(directory, 0, UINT64_MAX, note, &found, &error));
+    assert_true(wal_walk(directory, NULL, 0, UINT64_MAX, note, &found, &error));
     assert_string_equal(found.text, records);
 }
 

@@ -78,7 +78,7 @@ static void test_segments(void **state)
     append_synced(&log, "c");
     assert_int_equal(count_files(*state), 3);
     struct found found = {.count = 0};
-    assert_true(wal_walk(*state, 1, 3, note, &found, &error));
+    assert_true(wal_walk(*state, NULL, 1, 3, note, &found, &error));
     assert_string_equal(found.text, "b,c");
     assert_true(wal_drop_below(log.wal, number, &error));
     assert_int_equal(count_files(*state), 1);
@@ -134,7 +134,7 @@ static void test_broken_log_is_replaced(void **state)
     append_synced(&log, "after");
     close_log(&log);
     struct found found = {.count = 0};
-    assert_true(wal_walk(*state, 1, 2, note, &found, &error));
+    assert_true(wal_walk(*state, NULL, 1, 2, note, &found, &error));
     assert_string_equal(found.text, "after");
 }
 
@@ -221,7 +221,7 @@ static void test_every_torn_tail(void **state)
         struct found found = {.count = 0};
         struct store_error error;
         assert_int_equal(report.damage_count, 0);
-        assert_true(wal_walk(*state, 0, report.last, note, &found, &error));
+        assert_true(wal_walk(*state, NULL, 0, report.last, note, &found, &error));
         assert_true(found.count <= 2);
         assert_int_equal(strncmp(found.text, "first,second", strlen(found.text)), 0);
         wal_report_release(&report);
@@ -239,7 +239,7 @@ static void test_every_damaged_byte(void **state)
         assert_int_equal(report.damage_count, 1);
         wal_report_release(&report);
         struct store_error error;
-        assert_true(wal_check(*state, 0, &report, &error));
+        assert_true(wal_check(*state, NULL, 0, &report, &error));
         assert_int_equal(report.damage_count, at < last ? 1 : 0);
         wal_report_release(&report);
         flip(*state, "0000000001.log", (off_t)at);
@@ -346,7 +346,7 @@ static void test_used_again_without_records(void **state)
     expect_damage(*state, OLD_RECORDS, "0000000003.log", 0, 0, "the header is damaged");
     struct found found = {.count = 0};
     struct store_error error;
-    assert_true(wal_walk(*state, 0, UINT64_MAX, note, &found, &error));
+    assert_true(wal_walk(*state, NULL, 0, UINT64_MAX, note, &found, &error));
     assert_int_equal(found.count, 0);
 }
 
@@ -389,7 +389,7 @@ static void test_used_again_every_torn_tail(void **state)
         struct found found = {.count = 0};
         struct store_error error;
         assert_int_equal(report.damage_count, 0);
-        assert_true(wal_walk(*state, 0, report.last, note, &found, &error));
+        assert_true(wal_walk(*state, NULL, 0, report.last, note, &found, &error));
         assert_true(found.count <= 2);
         assert_int_equal(strncmp(found.text, "first,second", strlen(found.text)), 0);
         wal_report_release(&report);
@@ -473,7 +473,7 @@ static void test_missing_middle_segment(void **state)
     expect_damage(*state, 0, "0000000002.log", 0, 1, "the file is missing");
     struct found found = {.count = 0};
     struct store_error error;
-    assert_true(wal_walk(*state, 0, UINT64_MAX, note, &found, &error));
+    assert_true(wal_walk(*state, NULL, 0, UINT64_MAX, note, &found, &error));
     assert_string_equal(found.text, "a,b,d");
 }
 
@@ -511,7 +511,7 @@ static void test_copied_segment(void **state)
     wal_report_release(&report);
     struct found found = {.count = 0};
     struct store_error error;
-    assert_true(wal_walk(*state, 0, UINT64_MAX, note, &found, &error));
+    assert_true(wal_walk(*state, NULL, 0, UINT64_MAX, note, &found, &error));
     assert_string_equal(found.text, "a,b,d");
 }
 
@@ -523,7 +523,7 @@ static void test_lost_header(void **state)
     expect_damage(*state, 0, "0000000002.log", 0, 2, "the header is damaged");
     struct found found = {.count = 0};
     struct store_error error;
-    assert_true(wal_walk(*state, 0, UINT64_MAX, note, &found, &error));
+    assert_true(wal_walk(*state, NULL, 0, UINT64_MAX, note, &found, &error));
     assert_string_equal(found.text, "a,b,c,d");
 }
 

@@ -1,5 +1,5 @@
 // What FigureForge's code writes: snake case, epoch seconds, and null for what is not there.
-import { day, put, remove, transact, update } from './build.mjs';
+import { day, put, remove, update } from './build.mjs';
 
 const T = 'figureforge';
 const at = (n) => 1710000000 + 60 * day(n);
@@ -27,9 +27,8 @@ export function documented(n) {
         update(T, { pk: `USER#${user}`, sk: `SUB#sub_${n}` }, 'SET #status = :s, plan_id = :p', { s: 'past_due', p: 'pro' }),
         put(T, { pk: `USER#${user}`, sk: `JOB#j-${n}`, jobsByStatus_pk: 'JOBSTATUS#queued', status: 'queued', created_at: now, deleted_at: null }),
         update(T, { pk: `USER#${user}`, sk: `JOB#j-${n}` }, 'SET #status = :s, jobsByStatus_pk = :g', { s: 'done', g: 'JOBSTATUS#done' }),
-        transact(
-            put(T, image(n, user)),
-            ...['pose:standing', 'style:comic', 'mood:#1'].map((tag) => put(T, { pk: `TAG#${tag}`, sk: `IMG#i-${n}`, created_at: now }))),
+        // The server makes the items of its tags.
+        put(T, image(n, user, { tags: ['pose:standing', 'style:comic', 'mood:#1'] })),
         put(T, image(`teaser-${n}`, null, { prompt_json: null, tags: null, cost_cents: null, private_gallery_ids: null })),
         update(T, { pk: `IMG#i-${n}`, sk: 'META' }, 'ADD favorited_count :one', { one: 1 }),
         update(T, { pk: `IMG#i-${n}`, sk: 'META' }, 'SET flag_status = :f, #public = :no', { f: 'human_pending', no: false }),
@@ -42,7 +41,7 @@ export function documented(n) {
         update(T, { pk: `IMG#i-${n}`, sk: 'META' }, 'SET deleted_at = :now', { now: now + 5 }),
         update(T, { pk: `IMG#i-${n}`, sk: 'META' }, 'SET deleted_at = :null', { null: null }),
         update(T, { pk: `USER#${user}`, sk: 'PROFILE' }, 'SET deleted_at = :now', { now: now + 6 }),
-        remove(T, { pk: 'TAG#mood:#1', sk: `IMG#i-${n}` }),
+        remove(T, { pk: `PLAN#p-${n}`, sk: 'META' }),
     ];
 }
 
@@ -52,7 +51,6 @@ export function habits(n) {
         put(T, { pk: `USER#${user}`, sk: `GALLERY#g-${n}`, name: 'Knights', images: [`i-${n}`], created_at: now, deleted_at: null }),
         put(T, { pk: `AUDIT#${n}`, sk: `AT#${now}`, action: 'login', user_id: user, created_at: now }),
         put(T, image(`h-${n}`, user, { url: null, flag_status: 'appealed', cost_cents: '12', seed: 7, prompt_json: { prompt: null, steps: 30 } })),
-        put(T, { pk: 'TAG#style:ink', sk: `IMG#h-${n}`, created_at: now, weight: 0.5 }),
         update(T, { pk: `USER#${user}`, sk: `JOB#j-${n}` }, 'SET progress = :p, #error = :e', { p: 0.5, e: null }),
         put(T, { pk: 'FEATUREFLAG#global', sk: `flag-h-${n}`, enabled: 'yes', rollout: { percent: 5 }, created_at: now, deleted_at: null }),
     ];

@@ -44,7 +44,7 @@ export function documented(n) {
         update(USERS, id, 'SET stripeCustomerId = :c, stripeSubscriptionId = :s, subscriptionTier = :t, subscriptionStatus = :a, subscriptionStartDate = :now, updatedAt = :now',
             { c: `cus_${n}`, s: `sub_${n}`, t: 'pro', a: 'active', now: at(n, 2) }),
         put(WORKOUTS, workout(n), { ConditionExpression: 'attribute_not_exists(id)' }),
-        update(USERS, id, 'ADD workoutsSaved :one, aiRequestsUsed :one, currentMonthCost :cost, totalTokens :tokens', { one: 1, cost: 0.0135, tokens: 1350 }),
+        update(USERS, id, 'ADD aiRequestsUsed :one, currentMonthCost :cost, totalTokens :tokens', { one: 1, cost: 0.0135, tokens: 1350 }),
         update(USERS, id, 'SET scanQuotaUsed = scanQuotaUsed + :one, ocrQuotaUsed = ocrQuotaUsed + :one', { one: 1 }),
         update(WORKOUTS, { userId: `user-${n}`, id: `workout-${n}` }, 'SET isCompleted = :yes, completedAt = :now, actualDuration = :d, updatedAt = :now',
             { yes: true, now: at(n, 30), d: 65 }),
@@ -54,7 +54,7 @@ export function documented(n) {
 
 export function habits(n) {
     return [
-        put(USERS, user(`h-${n}`, { subscriptionTier: 'enterprise', workoutsSaved: null, timezone: 'Europe/Berlin', devices: [{ os: 'ios' }] })),
+        put(USERS, user(`h-${n}`, { subscriptionTier: 'enterprise', timezone: 'Europe/Berlin', devices: [{ os: 'ios' }] })),
         update(USERS, { id: `user-${n}` }, 'SET trainingProfile.experience = :e, lastSeenAt = :now', { e: 'elite', now: at(n, 41) }),
         // The document's own advice: denormalize.
         put(WORKOUTS, workout(`h-${n}`, { source: 'video', userSubscriptionTier: 'pro', exercises: [{ id: 'e', name: 'Row', sets: null, reps: null, rpe: 8 }] })),

@@ -1,4 +1,5 @@
-// What the media site's code writes. It makes every key itself, and writes null for what is not there.
+// What the media site's code writes. It makes every key itself, and writes null for what is not there. Counts are 0 at first, and
+// the server's from then on; so are the items of an album's tags.
 import { day, put, remove, transact, update } from './build.mjs';
 
 const T = 'pornspot';
@@ -93,7 +94,7 @@ function media(n, more = {}) {
 }
 
 function* content(n) {
-    const [userId, created, now] = [`u-${n}`, at(n, 10), at(n, 20)];
+    const now = at(n, 20);
     yield put(T, album(n), { ConditionExpression: 'attribute_not_exists(PK)' });
     yield put(T, media(n));
     yield update(T, key(`MEDIA#m-${n}`), 'SET #status = :s, width = :w, height = :h, thumbnailUrls = :t, updatedAt = :now',
@@ -104,17 +105,9 @@ function* content(n) {
             GSI2PK: 'ALBUM_MEDIA_BY_DATE', GSI2SK: `${now}#a-${n}#m-${n}`, EntityType: 'AlbumMedia',
             albumId: `a-${n}`, mediaId: `m-${n}`, addedAt: now, addedBy: null,
         }, { ConditionExpression: 'attribute_not_exists(PK) AND attribute_not_exists(SK)' }),
-        update(T, key(`ALBUM#a-${n}`), 'ADD mediaCount :one SET updatedAt = :now, GSI8SK = :sk', { one: 1, now, sk: `true#${now}#a-${n}` }));
+        update(T, key(`ALBUM#a-${n}`), 'SET updatedAt = :now, GSI8SK = :sk', { now, sk: `true#${now}#a-${n}` }));
     yield update(T, key(`ALBUM#a-${n}`), 'SET coverImageMediaId = :m, coverImageUrl = :u, GSI2PK = :pk, GSI2SK = :sk, updatedAt = :now, GSI8SK = :v',
         { m: `m-${n}`, u: 'https://cdn/c.jpg', pk: 'ALBUM_COVER_IMAGE', sk: `m-${n}#a-${n}`, now, v: `true#${now}#a-${n}` });
-    for (const tag of ['sea', 'Sun ']) {
-        const normalizedTag = tag.trim().toLowerCase();
-        yield put(T, {
-            PK: `ALBUM_TAG#${normalizedTag}`, SK: `ALBUM#a-${n}#${created}`, GSI1PK: 'ALBUM_TAG', GSI1SK: `${normalizedTag}#${created}#a-${n}`,
-            GSI2PK: `ALBUM_TAG#${normalizedTag}#true`, GSI2SK: created, GSI3PK: `ALBUM_TAG#${userId}#true`, GSI3SK: `${normalizedTag}#${created}`,
-            EntityType: 'AlbumTag', albumId: `a-${n}`, userId, tag, normalizedTag, createdAt: created, isPublic: 'true',
-        });
-    }
     // Popularity is counted in the key of GSI6 itself.
     yield update(T, key(`ALBUM#a-${n}`), 'ADD GSI6SK :one, viewCount :one', { one: 1 });
     yield update(T, key(`MEDIA#m-${n}`), 'SET GSI6SK = :score', { score: 12.5 });
@@ -132,15 +125,13 @@ function* community(n) {
         GSI2SK: `${userId}#${now}#c-${n}`, GSI3PK: 'INTERACTION#comment', GSI3SK: now, EntityType: 'Comment', id: `c-${n}`, content: 'Nice! #wow',
         targetType: 'album', targetId: `a-${n}`, userId, username: `User${n}`, createdAt: now, updatedAt: now, likeCount: 0, isEdited: false,
     });
-    yield update(T, key(`COMMENT#c-${n}`), 'SET content = :c, isEdited = :yes, updatedAt = :now ADD likeCount :one', { c: 'Very nice', yes: true, now: later, one: 1 });
+    yield update(T, key(`COMMENT#c-${n}`), 'SET content = :c, isEdited = :yes, updatedAt = :now', { c: 'Very nice', yes: true, now: later });
     for (const type of ['like', 'bookmark']) {
-        yield transact(
-            put(T, {
-                PK: `USER#${userId}`, SK: `INTERACTION#${type}#m-${n}`, GSI1PK: `INTERACTION#${type}#m-${n}`, GSI1SK: userId,
-                GSI2PK: `USER#${userId}#INTERACTIONS#${type}`, GSI2SK: now, GSI3PK: `INTERACTION#${type}`, GSI3SK: now,
-                EntityType: 'UserInteraction', userId, interactionType: type, targetType: 'media', targetId: `m-${n}`, createdAt: now,
-            }),
-            update(T, key(`MEDIA#m-${n}`), `ADD ${type}Count :one`, { one: 1 }));
+        yield put(T, {
+            PK: `USER#${userId}`, SK: `INTERACTION#${type}#m-${n}`, GSI1PK: `INTERACTION#${type}#m-${n}`, GSI1SK: userId,
+            GSI2PK: `USER#${userId}#INTERACTIONS#${type}`, GSI2SK: now, GSI3PK: `INTERACTION#${type}`, GSI3SK: now,
+            EntityType: 'UserInteraction', userId, interactionType: type, targetType: 'media', targetId: `m-${n}`, createdAt: now,
+        });
     }
     yield put(T, {
         ...key(`FOLLOW#${userId}#u-0`), GSI1PK: `FOLLOWING#${userId}`, GSI1SK: `${now}#u-0`, GSI2PK: 'FOLLOWERS#u-0', GSI2SK: `${now}#${userId}`,
@@ -208,7 +199,7 @@ export function habits(n) {
         }),
         put(T, { PK: `PUSH#${userId}`, SK: `DEVICE#d-${n}`, EntityType: 'PushSubscription', userId, deviceId: `d-${n}`, endpoint: 'https://push/x', keys: null }),
         put(T, user(`h-${n}`, { lastIp: '10.0.0.1', followingCount: 3, subscriptionStatus: 'trial', provider: 'apple', preferredLanguage: 7 })),
-        put(T, album(`h-${n}`, { mediaCount: null, nsfwLevel: 'high', contributors: ['u-0'] })),
+        put(T, album(`h-${n}`, { nsfwLevel: 'high', contributors: ['u-0'] })),
         put(T, media(`h-${n}`, { status: 'processing', duration: 12.5, codec: { name: 'h264', profile: null } })),
         put(T, {
             PK: `USER#${userId}`, SK: `INTERACTION#view#m-${n}`, GSI1PK: `INTERACTION#view#m-${n}`, GSI1SK: userId,
