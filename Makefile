@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 NINJA = ninja $(if $(CI),--quiet)
 
-.PHONY: help run build check test asan tsan fuzz bench mutation torture format tidy install clean
+.PHONY: help run build check test asan tsan fuzz bench mutation mutation-code torture format tidy install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,7 +23,8 @@ help:
 	@echo 'make fuzz     search with a fuzz target (T=name TIME=seconds; without T, names them)'
 	@echo 'make bench    what a request costs, and beside other servers (FULL=1, REPORT=1)'
 	@echo 'make mutation break the models in every way (make test: in 180 each), and list what no test notices'
-	@echo 'make torture  kills, power losses and disk faults under load, damaged files (ROUNDS=, DAMAGES=, SEED=)'
+	@echo 'make mutation-code  break the code that judges rules, likewise (FILE=src/…, SAMPLE=)'
+	@echo 'make torture  kills, power losses and disk faults under load, damaged files, rules (ROUNDS=, DAMAGES=, SEED=)'
 	@echo 'make format   clang-format over all C files'
 	@echo 'make tidy     clang-tidy over src/'
 	@echo 'make install  binary, library, header and pkg-config file (PREFIX=, DESTDIR=)'
@@ -54,8 +55,15 @@ bench: deps-bench build/build.ninja
 	@$(NINJA) -C build dolmen
 	@bench/getitem-cost build
 	@bench/guard build
+	@bench/rules build
 	@bench/pattern build
+	@bench/policy build
+	@bench/tls --build build
 	@bench/run build $(if $(FULL),--full) $(if $(REPORT),--report)
+	@bench/publish --build build
+	@bench/objects --build build
+	@bench/live --build build
+	@bench/project
 	@bench/features build $(if $(REPORT),--report)
 	@bench/bystander build $(if $(REPORT),--report)
 
@@ -63,11 +71,19 @@ mutation: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen
 	@DOLMEN_BIN=build/dolmen tests/model/mutation/run --full --show
 
+mutation-code: deps-test build
+	@tests/model/mutation/code --build build $(if $(SAMPLE),--sample $(SAMPLE)) $(FILE)
+
 torture: deps-test build/build.ninja
 	@$(NINJA) -C build dolmen
 	@DOLMEN_BIN=build/dolmen ROUNDS='$(ROUNDS)' SEED='$(SEED)' tests/torture/run --full
 	@DOLMEN_BIN=build/dolmen DAMAGES='$(DAMAGES)' SEED='$(SEED)' tests/damage/run --full
+	@DOLMEN_BIN=build/dolmen SEED='$(SEED)' tests/torture/rules/run --writes 1000000
+	@DOLMEN_BIN=build/dolmen SEED='$(SEED)' tests/torture/project/run --writes 1000000 --changes 20
+	@DOLMEN_BIN=build/dolmen tests/torture/objects/run --full $(if $(SEED),--seed $(SEED))
+	@OBJECTS_LARGE=1024 tests/run --build build api/objects
 	@DOLMEN_BIN=build/dolmen tests/api/memory/run --full
+	@DOLMEN_BIN=build/dolmen SEED='$(SEED)' tests/policy/run --full
 
 format: deps-check
 	@scripts/format

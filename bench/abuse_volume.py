@@ -466,6 +466,50 @@ def unique_most(attack):
     attack.repeat(put_uniq(2, 100), connections=1)
 
 
+# ---- Rules from which much follows -----------------------------------------------------------------
+
+TAGS = 1000
+RULES_MODEL = """
+table rules { key PK, SK  type kind }
+entity Photo { PK = "P#{photo}"  SK = "x"  photo string  tags set<string>? }
+entity Tag   { PK = "T#{tag}"  SK = "{photo}"  tag string  photo string }
+derive Tag from each Photo.tags as tag
+"""
+
+
+def rules(scene):
+    """A model in which 1,000 items follow from one."""
+    hard_apply(scene, RULES_MODEL)
+
+
+def photo(name, turn):
+    tags = ",".join('"%d.%d"' % (turn, n) for n in range(TAGS))
+    return '{"kind":{"S":"Photo"},"PK":{"S":"P#%s"},"SK":{"S":"x"},"photo":{"S":"%s"},"tags":{"SS":[%s]}}' % (name, name, tags)
+
+
+def bare(name):
+    return '{"kind":{"S":"Photo"},"PK":{"S":"P#%s"},"SK":{"S":"x"},"photo":{"S":"%s"}}' % (name, name)
+
+
+@row("rules-derive", "PutItem: 1,000 derived items come, and go again, as many as may; 2 connections", "rules", rules)
+def rules_derive(attack):
+    attack.repeat(*(request("PutItem", '{"TableName":"rules","Item":%s}' % one) for one in (photo("one", 1), bare("one"))),
+                  connections=2)
+
+
+@row("rules-most", "TransactWriteItems: 100 Puts with 1,000 derived items each, which are too many", "rules", rules)
+def rules_most(attack):
+    attack.repeat(request("TransactWriteItems", '{"TransactItems":[%s]}' % ",".join(
+        '{"Put":{"TableName":"rules","Item":%s}}' % photo(f"m{n}", 1) for n in range(100))), connections=1)
+
+
+@row("rules-batch", "BatchWriteItem: 25 Puts with 1,000 derived items each", "rules", rules)
+def rules_batch(attack):
+    attack.repeat(*(request("BatchWriteItem", '{"RequestItems":{"rules":[%s]}}' % ",".join(
+        '{"PutRequest":{"Item":%s}}' % made(f"b{n}") for n in range(25)))
+                    for made in (lambda name: photo(name, 1), bare)), connections=1)
+
+
 def put_unions():
     value = '{"M":{}}'
     for _ in range(LEVELS):
