@@ -225,7 +225,7 @@ class Round:
             if still:
                 a = self.r.choice(still)
                 sets[a.name], why = a.good(self.r), 'it is immutable'
-                if normal(sets[a.name], a.forms) == old[a.name] or 'SS' in old[a.name] and set(sets[a.name]['SS']) == set(old[a.name]['SS']):
+                if normal(sets[a.name], a.forms) == old[a.name] or 'SS' in old[a.name] and set(sets[a.name].get('SS', ())) == set(old[a.name]['SS']):
                     return None
         elif choice == 5 and 'rev' in old:
             sets['rev'], why = number(1000), 'it is not the version'
