@@ -180,7 +180,6 @@ class World:
 
     def branch(self, tree, sort):
         """0 if the branch does not speak of the sort key, 2 if it could be a range of it, 1 otherwise."""
-        tree = unwrap(tree)
         if tree[0] in ('and', 'or'):
             return max(self.branch(part, sort) for part in tree[1])
         if tree[0] == 'not':
@@ -204,7 +203,7 @@ class World:
     def terms(self, tree):
         if tree is None:
             return []
-        return [term for part in tree[1] for term in self.terms(part)] if tree[0] == 'and' else [unwrap(tree)]
+        return [term for part in tree[1] for term in self.terms(part)] if tree[0] == 'and' else [tree]
 
     def interval(self, tree, sort):
         """The values that fit a term on the sort key: (from, without it, to, without it)."""
@@ -301,6 +300,7 @@ class World:
             elif self.chance(0.4):
                 tree = self.branches(hash_name, sort) if self.chance(0.7) else ('and', [self.branches(hash_name, sort), tree])
             parts += [text.word('WHERE'), text.condition(tree)]
+            tree = plain(tree)
         descending = None
         queried = tree is not None and (self.queried(self.terms(tree), hash_name) or self.partitions(tree, hash_name) is not None)
         if queried and self.chance(0.3):
@@ -434,7 +434,7 @@ class World:
             key = self.key()
             # Equalities with the key are for the key alone.
             tree = self.condition(2) if self.chance(0.4) else None
-            if tree is not None and any(self.constant_term(t, n, ('=',)) is not None for t in self.terms(tree) for n in ('pk', 'sk')):
+            if tree is not None and any(self.constant_term(t, n, ('=',)) is not None for t in self.terms(plain(tree)) for n in ('pk', 'sk')):
                 tree = None
             asked = self.pick(None, 'ALL OLD', *([] if what == 'DELETE' else ['ALL NEW'])) if returning else None
             where = lambda: [text.word('WHERE'), text.condition(('and', [('cmp', '=', ('path', (n,)), ('value', v)) for n, v in key.items()] +
@@ -641,11 +641,14 @@ def remove(new, steps):
         new[name] = {'M': {k: v for k, v in body.items() if k != steps[1]}}
 
 
-def unwrap(tree):
-    """NOT NOT a is a."""
-    while tree[0] == 'not' and tree[1][0] == 'not':
-        tree = tree[1][1]
-    return tree
+def plain(tree):
+    """NOT NOT a is a, wherever it stands."""
+    if tree[0] in ('and', 'or'):
+        return (tree[0], [plain(part) for part in tree[1]])
+    if tree[0] != 'not':
+        return tree
+    inner = plain(tree[1])
+    return inner[1] if inner[0] == 'not' else ('not', inner)
 
 
 def before(a, b):
@@ -703,9 +706,7 @@ def sorted_value(value):
 
 
 def main():
-    # The same statements each time; SEED=0 takes others. 152113416 is a case where server and reference differ.
-    seed = os.environ.get('SEED') or '1'
-    seed = seed if seed != '0' else str(random.SystemRandom().randrange(10**9))
+    seed = os.environ.get('SEED') or str(random.SystemRandom().randrange(10**9))
     print(f'SEED={seed}', flush=True)
     passed = failed = 0
     for sort in ('S', 'N'):
