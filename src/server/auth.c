@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-#define DEFAULT_REGION "us-east-1"
-
 enum { CREDENTIAL_MAX = 512 };
 
 // What both ways of signing (header, query string) come down to.
@@ -148,7 +146,7 @@ static struct slice percent_decode(struct slice text, uint8_t out[CREDENTIAL_MAX
 
 // ---- The credential ----------------------------------------------------------------------
 
-static bool region_valid(struct slice region)
+bool auth_region_valid(struct slice region)
 {
     if (region.len == 0 || region.len > AUTH_REGION_MAX)
         return false;
@@ -191,7 +189,7 @@ static bool credential_check(struct slice credential, char region[AUTH_REGION_MA
     if (!credential_split(credential, parts, error))
         return false;
     struct slice third = parts[SCOPE_REGION];
-    if (!region_valid(third))
+    if (!auth_region_valid(third))
         return error_set(error, ERR_INVALID_SIGNATURE,
                          "Credential should be scoped to a valid region, not '%.*s'. ",
                          SLICE_FMT(third));
@@ -212,10 +210,8 @@ static bool signing_check(const struct signing *signing, char region[AUTH_REGION
                           struct error *error)
 {
     // Version 4a signs for all regions at once and names none.
-    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256")) {
-        memcpy(region, DEFAULT_REGION, sizeof(DEFAULT_REGION));
+    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256"))
         return true;
-    }
     if (!algorithm_check(signing, error))
         return false;
     uint8_t decoded[CREDENTIAL_MAX];
@@ -391,7 +387,9 @@ static bool scope_check(const struct sign_claim *claim, struct slice term,
                         const struct auth_rules *rules, struct error *error)
 {
     struct slice day = slice_of(claim->date, SIGN_DAY);
-    bool region = region_valid(claim->region);
+    // Policies name resources by their region: whoever could choose it would choose the policies.
+    bool region = auth_region_valid(claim->region) &&
+                  (rules->region.len == 0 || slice_equal(claim->region, rules->region));
     bool service = slice_equal(claim->service, rules->service);
     bool ends = slice_is(term, "aws4_request");
     bool dated = slice_equal(claim->day, day);

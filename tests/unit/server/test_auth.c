@@ -103,7 +103,7 @@ static void test_rows(void **state)
                          HTTP_DONE);
         struct arena arena;
         struct error error;
-        char region[AUTH_REGION_MAX + 1];
+        char region[AUTH_REGION_MAX + 1] = AUTH_REGION;
         arena_init(&arena, 1 << 16);
         error_init(&error, &arena);
         bool accepted = auth_check(&request, region, &error);
