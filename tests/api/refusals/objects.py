@@ -58,7 +58,9 @@ ROWS = [
     ('a parameter more', None, lambda r: r.query.append(('a', 'b')), MISMATCH), ('another method', None, put(method='DELETE'), MISMATCH),
     ('a token that is none', put(token=FOREIGN_TOKEN), None, (400, 'InvalidToken', 'The provided token is malformed or otherwise invalid.')),
     ('chunks without their length', hashed(CHUNKS), None, (411, 'MissingContentLength', 'You must provide the Content-Length HTTP header.')),
-    ('chunks that are none', chunks(b'body'), None, (400, 'InvalidRequest', 'The body is not a well-formed aws-chunked stream.')),
+    ('chunks that end in the first line', chunks(b'this body is not in chunks at all'), None, (
+        400, 'IncompleteBody', 'You did not provide the number of bytes specified by the Content-Length HTTP header')),
+    ('chunks that are none', chunks(b'this body\r\nis not in chunks\r\n'), None, (400, 'InvalidRequest', 'The body is not a well-formed aws-chunked stream.')),
     ('a chunk with another signature', chunks(b'4;chunk-signature=' + b'0' * 64 + b'\r\nbody\r\n'), None, (
         403, 'SignatureDoesNotMatch', 'The chunk signature we calculated does not match the signature you provided.')),
     ('query: no Signature', presigned(), without_query('X-Amz-Signature'), SIX), ('query: no Expires', presigned(), without_query('X-Amz-Expires'), SIX),
