@@ -40,7 +40,7 @@ static bool parameter_is(struct slice word, struct slice name, struct slice *val
 }
 
 // Parameters are separated by commas, spaces or both.
-static void header_split(struct slice header, struct signing *signing)
+static bool header_split(struct slice header, struct signing *signing, struct error *error)
 {
     struct slice rest = header;
     signing->algorithm = slice_cut(&rest, ' ');
@@ -48,11 +48,17 @@ static void header_split(struct slice header, struct signing *signing)
         struct slice phrase = slice_cut(&rest, ' ');
         while (phrase.len > 0) {
             struct slice word = slice_cut(&phrase, ',');
+            if (word.len > 0 && memchr(word.ptr, '=', word.len) == NULL)
+                return error_set(error, ERR_INCOMPLETE_SIGNATURE,
+                                 "'%.*s' not a valid key=value pair (missing equal-sign) in "
+                                 "Authorization header: '%.*s'.",
+                                 SLICE_FMT(word), SLICE_FMT(header));
             if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
                 !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
                 (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
         }
     }
+    return true;
 }
 
 // Says what the header lacks; false. Apart from header_check(), which nearly always finds all of
@@ -82,7 +88,8 @@ static bool header_lacks(struct slice header, const struct signing *signing, boo
 static bool header_check(const struct http_request *request, struct slice header,
                          struct signing *signing, struct error *error)
 {
-    header_split(header, signing);
+    if (!header_split(header, signing, error))
+        return false;
     bool dated =
         http_header(request, HTTP_AMZ_DATE) != NULL || http_header(request, HTTP_DATE) != NULL;
     return (present(signing->credential) && present(signing->signature) &&

@@ -53,6 +53,10 @@ static const struct {
      ERR_INCOMPLETE_SIGNATURE,
      "Authorization header requires 'Signature' parameter. "
      "Authorization=AWS4-HMAC-SHA256 Signature=,Credential=a,SignedHeaders=c"},
+    {"", "Authorization: AWS4-HMAC-SHA256 Credential= a/b/c/d/e,,SignedHeaders=c\r\n" DATE, NULL,
+     ERR_INCOMPLETE_SIGNATURE,
+     "'a/b/c/d/e' not a valid key=value pair (missing equal-sign) in Authorization header: "
+     "'AWS4-HMAC-SHA256 Credential= a/b/c/d/e,,SignedHeaders=c'."},
     {"", "Authorization: AWS4-HMAC-SHA25 Signature=b,Credential=a,SignedHeaders=c\r\n" DATE, NULL,
      ERR_INCOMPLETE_SIGNATURE,
      "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA25' (only AWS4-HMAC-SHA256 for now). "},
