@@ -272,7 +272,8 @@ static bool keys_say(const struct model_entity *entity, const struct model_attri
 }
 
 // Whether the client has changed the attribute. What the model has set by itself, because the
-// client left it as it was, is not the client's; but what stands in a key can be said by the key.
+// client left it as it was, or out where each write sets it anew, is not the client's; but what
+// stands in a key can be said by the key.
 static bool is_written(const struct guard_ask *ask, const struct model_entity *entity,
                        const struct model_attribute *attribute, struct slice before)
 {
@@ -280,8 +281,11 @@ static bool is_written(const struct guard_ask *ask, const struct model_entity *e
     struct slice new = value_get(ask->after, attribute->name);
     if (slice_equal(old, new))
         return false;
-    return ask->sent.len == 0 || !slice_equal(old, value_get(ask->sent, attribute->name)) ||
-           keys_say(entity, attribute, before, ask->sent);
+    if (ask->sent.len == 0)
+        return true;
+    struct slice said = value_get(ask->sent, attribute->name);
+    bool left = slice_equal(old, said) || (attribute->on_update && said.len == 0);
+    return !left || keys_say(entity, attribute, before, ask->sent);
 }
 
 // A denial is lifted if its test holds of what was, and of what comes.

@@ -297,10 +297,14 @@ static void test_attributes(void **state)
                             "{'TableName':'app','Item':{'PK':{'S':'U#1'},'SK':{'S':'x'}}}"),
                         "{}");
     put(&world, "'PK':{'S':'U#2'},'SK':{'S':'x'},'plan':{'S':'paid'},'role':{'S':'boss'}");
-    // An update of something else sets `seen`; a put that leaves the others out keeps them.
+    // An update of something else sets `seen`; a put that leaves the others out keeps them. The
+    // clock moves on before each, so that `seen` does change.
+    const struct timespec moment = {.tv_nsec = 3 * 1000 * 1000};
+    nanosleep(&moment, NULL);
     assert_string_equal(ask(&world, &caller, "UpdateItem", &out,
                             "{'TableName':'app','Key':{'PK':{'S':'U#2'},'SK':{'S':'x'}}}"),
                         "{}");
+    nanosleep(&moment, NULL);
     assert_string_equal(ask(&world, &caller, "PutItem", &out,
                             "{'TableName':'app','Item':{'PK':{'S':'U#2'},'SK':{'S':'x'}}}"),
                         "{}");
