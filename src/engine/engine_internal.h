@@ -421,6 +421,14 @@ struct plan {
     bool aside;  // by the judge: to be confirmed by the writer
 };
 
+// Item collections (collection.c). The key of the counter of the item's collection, in txn->key.
+void collection_key(struct txn *txn, const struct table *table, struct slice tree_key);
+// What the collection has; false if the action would make it too large.
+bool collection_read(struct txn *txn, struct write_job *request, const struct write_action *action,
+                     struct plan *plan, struct error *error);
+void collection_apply(struct txn *txn, struct write_action *action, const struct plan *plan,
+                      int64_t growth);
+
 // The old image as whoever asks may know it.
 static inline struct slice plan_seen(const struct plan *plan)
 {

@@ -9,37 +9,7 @@
 // the part.
 #include "engine/engine_internal.h"
 
-#include "base/encode.h"
 #include "engine/record.h"
-
-static const int64_t collection_limit = (int64_t)10 << 30; // AWS: 10 GB with a local index
-
-// The key of the counter of the item's collection, in txn->key.
-static void collection_key(struct txn *txn, const struct table *table, struct slice tree_key)
-{
-    struct slice rest = slice_of(tree_key.ptr + LAYOUT_PREFIX, tree_key.len - LAYOUT_PREFIX);
-    layout_tree_key(&txn->key, table->collections, key_skip(&rest, table->keys.parts[0].type));
-}
-
-static bool read_collection(struct txn *txn, struct write_job *request,
-                            const struct write_action *action, struct plan *plan,
-                            struct error *error)
-{
-    if (!table_has_local_index(plan->table))
-        return true;
-    collection_key(txn, plan->table, action->key);
-    struct store_value value;
-    bool found;
-    if (!txn_get(txn, buf_view(&txn->key), request->arena, &value, &found, error))
-        return false;
-    if (found)
-        plan->collection = (int64_t)be64_get(value.bytes.ptr);
-    store_value_release(txn->engine->store, &value);
-    int64_t growth = (int64_t)plan->after.size - (int64_t)plan->before.size;
-    if (growth > 0 && plan->collection + growth > collection_limit)
-        return error_set(error, ERR_COLLECTION_SIZE, "Collection size exceeded.");
-    return true;
-}
 
 // ---- Applying ------------------------------------------------------------------------
 
@@ -71,30 +41,6 @@ int64_t apply_derived(struct txn *txn, const struct table *table, const struct c
     return growth;
 }
 
-static void apply_collection(struct txn *txn, struct write_action *action, const struct plan *plan,
-                             int64_t growth)
-{
-    // An earlier action of the same request may have changed it since it was read.
-    int64_t size = plan->collection;
-    struct slice pending;
-    collection_key(txn, plan->table, action->key);
-    enum store_batch_word word = store_batch_get(txn->batch, buf_view(&txn->key), &pending);
-    if (word == BATCH_PUT)
-        size = (int64_t)be64_get(pending.ptr);
-    else if (word == BATCH_DELETED)
-        size = 0;
-    size += growth;
-    action->out.collection_bytes = size;
-    if (growth == 0)
-        return;
-    uint8_t value[8];
-    be64_put(value, (uint64_t)size);
-    if (size > 0)
-        store_batch_put(txn->batch, buf_view(&txn->key), slice_of(value, sizeof(value)));
-    else
-        store_batch_delete(txn->batch, buf_view(&txn->key));
-}
-
 static void apply_action(struct txn *txn, struct write_action *action, const struct plan *plan)
 {
     size_t larger = plan->before.size > plan->after.size ? plan->before.size : plan->after.size;
@@ -114,7 +60,7 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
     log_append(txn, table, &change, server && change.after.item.len == 0);
     int64_t growth = apply_derived(txn, table, &change, &action->out.cost);
     if (table_has_local_index(table))
-        apply_collection(txn, action, plan, growth);
+        collection_apply(txn, action, plan, growth);
 }
 
 static bool keep_images(struct write_job *request, struct write_action *action,
@@ -581,7 +527,7 @@ static bool judge_effects(struct txn *txn, struct write_job *request, const stru
     struct error *error = &effects->error;
     for (size_t i = part->count; error->code == ERR_NONE && i < effects->count; i++) {
         const struct member *member = effects->members[i];
-        if (!read_collection(txn, request, member->action, member->plan, error))
+        if (!collection_read(txn, request, member->action, member->plan, error))
             effects->blamed = member->cause;
     }
     return error->code == ERR_NONE || note_failure(request, &part->actions[effects->blamed], error);
@@ -594,7 +540,7 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         struct write_action *action = &part->actions[i];
         struct plan *plan = &part->plans[i];
         bool ok = plan->error.code == ERR_NONE &&
-                  read_collection(txn, request, action, plan, &plan->error) &&
+                  collection_read(txn, request, action, plan, &plan->error) &&
                   keep_images(request, action, plan, &plan->error) &&
                   find_room(request, action, &plan->error);
         if (ok)
