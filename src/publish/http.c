@@ -101,7 +101,7 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
 {
     struct flight *flight = context;
     size_t len = size * count;
-    size_t room = HTTP_ANSWER_MAX - flight->answer.len;
+    size_t room = flight->http->plan.answer_max - flight->answer.len;
     buf_add(&flight->answer, bytes, len < room ? len : room);
     flight->cut = len > room;
     return flight->cut ? 0 : len;
@@ -126,7 +126,8 @@ static bool flight_init(struct http *http, struct flight *flight)
     const struct curl_library *curl = &http->curl;
     CURL *easy = flight->easy = curl->curl_easy_init();
     flight->http = http;
-    buf_init(&flight->answer, HTTP_ANSWER_MAX);
+    buf_init(&flight->answer, http->plan.answer_max);
+    const char *authorities = http->plan.authorities;
     return easy != NULL && curl->curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
@@ -138,6 +139,8 @@ static bool flight_init(struct http *http, struct flight *flight)
            curl->curl_easy_setopt(easy, CURLOPT_WRITEDATA, flight) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, flight) == CURLE_OK &&
+           (authorities == NULL ||
+            curl->curl_easy_setopt(easy, CURLOPT_CAINFO, authorities) == CURLE_OK) &&
            curl->curl_easy_setopt(easy, CURLOPT_USERAGENT, "dolmen/" DOLMEN_VERSION) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_PRIVATE, flight) == CURLE_OK;
 }
@@ -147,6 +150,8 @@ struct http *http_new(const struct http_plan *plan, char *error, size_t error_si
     static const char *const names[] = {CURL_FUNCTIONS(LIBRARY_NAME)};
     struct http *http = memory_zeroed(sizeof(*http));
     http->plan = *plan;
+    if (http->plan.answer_max == 0)
+        http->plan.answer_max = HTTP_ANSWER_MAX;
     if (!library_load("libcurl.so.4", names, COUNT_OF(names), &http->curl, error, error_size)) {
         free(http);
         return NULL;
@@ -245,7 +250,7 @@ static void flight_end(struct http *http, struct flight *flight, CURLcode code)
                      : flight->forbidden ? ADDRESS_FORBIDDEN
                                          : curl->curl_easy_strerror(code);
     answer.sent = started > 0;
-    answer.body = buf_view(&flight->answer);
+    answer.cut = flight->cut;
     (void)curl->curl_multi_remove_handle(http->multi, flight->easy);
     curl->curl_slist_free_all(flight->headers);
     flight->headers = NULL;
@@ -253,7 +258,12 @@ static void flight_end(struct http *http, struct flight *flight, CURLcode code)
     flight->free = http->free;
     http->free = flight;
     http->busy--;
+    // The owner may post again, by this flight, so what it is told of must not be in it.
+    struct buf body = flight->answer;
+    buf_init(&flight->answer, http->plan.answer_max);
+    answer.body = buf_view(&body);
     http->plan.ended(http->plan.context, request, &answer);
+    buf_release(&body);
 }
 
 // Whether something has ended.
