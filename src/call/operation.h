@@ -43,7 +43,8 @@ struct elsewhere {
     void *context;
     // Begins an operation whose request is decoded and allowed; false if it is to begin here.
     bool (*start)(void *context, struct api_call *call, enum step *step);
-    // Does the job of a write in the place of the writer. False, with its error, if it cannot begin.
+    // Does the job of a write in the place of the writer. False, with its error, if it cannot
+    // begin.
     bool (*submit)(void *context, struct api_call *call, struct write_job *job);
 };
 

@@ -166,7 +166,8 @@ static bool store_parse(struct cli_input *input, struct store_options *out)
 {
     const char *url = cli_value(input, "--store", NULL);
     bool gateway = cli_given(input, "--upstream");
-    bool directory = !cli_given(input, "--memory") && url == NULL && !gateway;
+    bool directory =
+        !cli_given(input, "--memory") && url == NULL && (!gateway || cli_given(input, "--data"));
     out->path = directory ? cli_value(input, "--data", CLI_DATA_DEFAULT) : NULL;
     if (url != NULL && strncmp(url, "postgresql://", 13) != 0 &&
         strncmp(url, "postgres://", 11) != 0)
@@ -496,7 +497,6 @@ static bool upstream_check(struct cli_input *input, const struct server_options 
         const char *option;
         const char *reason;
     } refused[] = {
-        {"--data", "keeps nothing"},
         {"--memory", "keeps nothing"},
         {"--store", "keeps nothing"},
         {"--objects", "keeps nothing"},
@@ -514,9 +514,12 @@ static bool upstream_check(struct cli_input *input, const struct server_options 
             return cli_misused(input, "%s is not for --upstream: a gateway %s.", refused[i].option,
                                refused[i].reason);
     }
-    return options->auth == AUTH_OFF ||
-           cli_misused(input, "--auth is not for --upstream: a gateway keeps no access keys. Let "
-                              "only trusted clients reach it, or put a proxy in front of it.");
+    bool keys = options->auth != AUTH_OFF;
+    return cli_given(input, "--data") == keys ||
+           cli_misused(
+               input, keys ? "--auth with --upstream needs --data DIR, which has the access keys."
+                           : "--data is not for --upstream: a gateway keeps nothing but the access "
+                             "keys of --auth.");
 }
 
 // The gateway's other side, if this is one. False after telling the user.
@@ -528,7 +531,8 @@ static bool upstream_prepare(struct cli_input *input, struct server_options *opt
         return true;
     options->upstream = upstream_open(url, error, sizeof(error));
     return (options->upstream != NULL &&
-            upstream_adopt(options->upstream, options->api, error, sizeof(error))) ||
+            upstream_adopt(options->upstream, options->api, options->auth != AUTH_OFF, error,
+                           sizeof(error))) ||
            cli_fail(input, "--upstream: %s.", error);
 }
 
@@ -546,8 +550,8 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
         !gate_admit(input, "--allowed-host", &options->gate, gate_add_host) ||
         !gate_admit(input, "--cors", &options->gate, gate_add_origin) ||
         !binding_parse(input, &options->binding) || !auth_parse(input, options) ||
-        !upstream_check(input, options) || !exposure_check(input, options) || !audit_parse(input, &options->audit) ||
-        !limits_parse(input, options) ||
+        !upstream_check(input, options) || !exposure_check(input, options) ||
+        !audit_parse(input, &options->audit) || !limits_parse(input, options) ||
         !cli_exclusive(input, "--kinesis-root", "--kinesis-endpoint") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options->port) ||
         !cli_number(input, "--index-copy", LIMIT_INDEX_COPY, 1, LIMIT_ITEM_SIZE, &index_copy) ||

@@ -310,8 +310,8 @@ struct write_plan {
     struct guard_claim *releases;
 };
 // For a gateway, whose tables have their items elsewhere (src/upstream): judges the action against
-// the item that was read there. Nothing is written, and nothing follows for other items; action->out
-// is filled as if it had been done. Any thread, one at a time for a request.
+// the item that was read there. Nothing is written, and nothing follows for other items;
+// action->out is filled as if it had been done. Any thread, one at a time for a request.
 MUST_CHECK bool write_plan_given(struct write_job *request, struct write_action *action,
                                  struct slice before, struct write_plan *out, struct error *error);
 // Notes why an action is not done. False if that ends its part at once, with the error in the job

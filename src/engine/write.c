@@ -117,8 +117,8 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
         apply_collection(txn, action, plan, growth);
 }
 
-static bool keep_images(struct write_job *request, struct write_action *action,
-                        const struct plan *plan, struct error *error)
+bool write_keep_images(struct write_job *request, struct write_action *action,
+                       const struct plan *plan, struct error *error)
 {
     struct slice after = plan->after.item;
     if ((action->flags & WRITE_OLD) &&
@@ -135,13 +135,13 @@ static bool keep_images(struct write_job *request, struct write_action *action,
 
 // Whether there is room to tell of what was done. Of an action that fails alone, only the image is
 // not told if there is none.
-static bool find_room(struct write_job *request, struct write_action *action, struct error *error)
+bool write_find_room(struct write_job *request, struct write_action *action, struct error *error)
 {
     bool shows = action->flags & (WRITE_OLD | WRITE_NEW);
     return request->room == NULL || !shows || request->room(request, action, error);
 }
 
-static void find_room_for_failure(struct write_job *request, struct write_action *action)
+void write_room_for_failure(struct write_job *request, struct write_action *action)
 {
     struct error error;
     error_init(&error, request->arena);
@@ -584,7 +584,8 @@ static bool judge_effects(struct txn *txn, struct write_job *request, const stru
         if (!read_collection(txn, request, member->action, member->plan, error))
             effects->blamed = member->cause;
     }
-    return error->code == ERR_NONE || write_note_failure(request, &part->actions[effects->blamed], error);
+    return error->code == ERR_NONE ||
+           write_note_failure(request, &part->actions[effects->blamed], error);
 }
 
 // What only the writer can judge, because it depends on more than the item.
@@ -595,12 +596,12 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         struct plan *plan = &part->plans[i];
         bool ok = plan->error.code == ERR_NONE &&
                   read_collection(txn, request, action, plan, &plan->error) &&
-                  keep_images(request, action, plan, &plan->error) &&
-                  find_room(request, action, &plan->error);
+                  write_keep_images(request, action, plan, &plan->error) &&
+                  write_find_room(request, action, &plan->error);
         if (ok)
             continue;
         if (plan->error.code == ERR_CONDITIONAL_CHECK_FAILED)
-            find_room_for_failure(request, action);
+            write_room_for_failure(request, action);
         if (!write_note_failure(request, action, &plan->error))
             return false;
     }
@@ -818,53 +819,4 @@ void write_job_release(struct write_job *request)
         request->actions[i].out.cost_table = NULL;
         write_bill_drop(&request->actions[i]);
     }
-}
-
-// ---- Items that are kept elsewhere -----------------------------------------------------
-
-static bool plan_given(struct txn *txn, struct write_job *request, struct write_action *action,
-                       struct plan *plan)
-{
-    struct error *error = &plan->error;
-    if (plan->table == NULL || plan->table->tree != action->table->tree)
-        return error_set(error, ERR_RESOURCE_NOT_FOUND, "Requested resource not found");
-    return guard_admit(request, plan->table, action, error) &&
-           plan_make(txn, request, action, plan) && error->code == ERR_NONE &&
-           keep_images(request, action, plan, error) && find_room(request, action, error);
-}
-
-bool write_plan_given(struct write_job *request, struct write_action *action, struct slice before,
-                      struct write_plan *out, struct error *error)
-{
-    struct txn txn;
-    struct plan plan = {.opened = true, .aside = true};
-    txn_init(&txn, request->engine);
-    txn.aside = true;
-    error_init(&plan.error, request->arena);
-    table_release(action->out.cost_table);
-    action->out = (struct write_result){.collection_bytes = -1};
-    plan.before = (struct image){.item = before,
-                                 .size = before.len == 0 ? 0 : value_item_size(before)};
-    plan.table = engine_table(request->engine, action->table->name);
-    bool ok = plan_given(&txn, request, action, &plan);
-    if (ok) {
-        size_t larger = plan.before.size > plan.after.size ? plan.before.size : plan.after.size;
-        action->out.cost.table = write_units(larger);
-        action->out.cost_table = table_hold(plan.table);
-        action->out.changed = !slice_equal(before, plan.after.item);
-        *out = (struct write_plan){.after = plan.after.item,
-                                   .claim_count = plan.claims.count,
-                                   .claims = plan.claims.list,
-                                   .release_count = plan.claims.release_count,
-                                   .releases = plan.claims.releases};
-    } else {
-        if (plan.error.code == ERR_CONDITIONAL_CHECK_FAILED)
-            find_room_for_failure(request, action);
-        if (plan.error.code == ERR_NONE)
-            (void)error_set(&plan.error, ERR_INTERNAL, "The write could not be judged");
-        DISREGARD(error_copy(error, &plan.error));
-    }
-    plan_drop(&txn, &plan);
-    txn_release(&txn);
-    return ok;
 }

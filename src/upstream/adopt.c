@@ -12,6 +12,7 @@ enum { TEXT_MAX = 1 << 20, ANSWER_MAX = 64 << 20 };
 struct adoption {
     struct upstream *upstream;
     struct api *api;
+    bool callers;
     struct arena arena;
     char *error;
     size_t error_size;
@@ -37,7 +38,8 @@ static bool check_rules(struct adoption *adoption, const struct table *table,
         size_t count;
         const char *what;
     } refused[] = {
-        {rules->tally_count, "counts and sums change other items; a gateway does not keep them yet"},
+        {rules->tally_count,
+         "counts and sums change other items; a gateway does not keep them yet"},
         {rules->made_count, "derive, emit and audit make other items; a gateway does not keep them "
                             "yet"},
         {rules->reference_count, "references need other items; a gateway does not keep them yet"},
@@ -48,6 +50,8 @@ static bool check_rules(struct adoption *adoption, const struct table *table,
         {rules->publish_count + rules->project_count,
          "publish and project follow the change log, which a gateway does not have"},
         {rules->object_count, "objects need the object store, which a gateway does not have"},
+        {adoption->callers ? rules->policy_count : 0,
+         "policies hide items, and a gateway passes reads on as they are"},
         {rules->seed_count, "seed writes items at the start, which a gateway does not do"},
     };
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
@@ -57,8 +61,10 @@ static bool check_rules(struct adoption *adoption, const struct table *table,
     if (table->guard->effects)
         return refuse(adoption, table->name,
                       "a rule changes other items; a gateway does not keep that yet");
-    for (size_t i = 0; table->guard->claims > 0 && i < table->keys.hash_count + table->keys.range_count; i++) {
-        if (table->keys.parts[i].type == VALUE_B || (i == 0 && table->keys.parts[i].type != VALUE_S))
+    for (size_t i = 0;
+         table->guard->claims > 0 && i < table->keys.hash_count + table->keys.range_count; i++) {
+        if (table->keys.parts[i].type == VALUE_B ||
+            (i == 0 && table->keys.parts[i].type != VALUE_S))
             return refuse(adoption, table->name,
                           "unique values are claimed by items of the table, whose partition key "
                           "has to be text, and whose sort key text or a number");
@@ -74,10 +80,8 @@ static struct slice ask(struct adoption *adoption, const struct table *table, co
 {
     struct buf answer;
     buf_init(&answer, ANSWER_MAX);
-    struct transport_request request = {.operation = slice_str(operation),
-                                        .safe = true,
-                                        .body = buf_view(body),
-                                        .answer = &answer};
+    struct transport_request request = {
+        .operation = slice_str(operation), .safe = true, .body = buf_view(body), .answer = &answer};
     transport_call(adoption->upstream->transport, &request);
     struct slice copy = slice_of(NULL, 0);
     char text[512];
@@ -125,9 +129,9 @@ static bool find_index(struct adoption *adoption, struct slice description,
 {
     struct json_reader reader;
     struct slice element;
-    struct slice list = told_member(
-        description, index->global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes",
-        &adoption->arena);
+    struct slice list =
+        told_member(description, index->global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes",
+                    &adoption->arena);
     if (!told_array(list, &adoption->arena, &reader))
         return false;
     while (told_element(&reader, &element)) {
@@ -199,8 +203,8 @@ static bool has_marker(struct adoption *adoption, const struct table *table, str
     request_claim_key(&w, table, marker);
     json_close_object(&w);
     json_close_object(&w);
-    struct slice item = told_member(ask(adoption, table, "GetItem", &body), "Item",
-                                      &adoption->arena);
+    struct slice item =
+        told_member(ask(adoption, table, "GetItem", &body), "Item", &adoption->arena);
     struct slice what = told_member(item, CLAIM_WHAT, &adoption->arena);
     buf_release(&body);
     return slice_equal(told_text(what, "S", &adoption->arena), uniques);
@@ -229,7 +233,7 @@ static bool is_empty(struct adoption *adoption, const struct table *table)
         buf_release(&body);
         if (answer.len == 0 ||
             !told_array(told_member(answer, "Items", &adoption->arena), &adoption->arena,
-                          &reader) ||
+                        &reader) ||
             told_element(&reader, &element))
             return false;
         start = told_member(answer, "LastEvaluatedKey", &adoption->arena);
@@ -294,10 +298,15 @@ static bool adopt_table(void *context, struct slice name)
     return adoption->ok;
 }
 
-bool upstream_adopt(struct upstream *upstream, struct api *api, char *error, size_t error_size)
+bool upstream_adopt(struct upstream *upstream, struct api *api, bool callers, char *error,
+                    size_t error_size)
 {
-    struct adoption adoption = {
-        .upstream = upstream, .api = api, .error = error, .error_size = error_size, .ok = true};
+    struct adoption adoption = {.upstream = upstream,
+                                .api = api,
+                                .callers = callers,
+                                .error = error,
+                                .error_size = error_size,
+                                .ok = true};
     error[0] = 0;
     arena_init(&adoption.arena, ANSWER_MAX);
     engine_tables(api->shop.engine, slice_of(NULL, 0), adopt_table, &adoption);

@@ -1,6 +1,6 @@
 // Writes to tables that have a model: the items are read upstream, judged here by the guard, and
-// written on the condition that they still are what was read. Whoever loses a race begins again with
-// what there is now.
+// written on the condition that they still are what was read. Whoever loses a race begins again
+// with what there is now.
 //
 // A job falls into parts that are done or not on their own: a transaction is one part, and so is
 // each action of any other request. All parts of a job move in rounds: each sends one request; when
@@ -13,8 +13,8 @@
 #include "upstream/upstream_internal.h"
 
 #include "base/encode.h"
-#include "json/shape.h"
 #include "value/digest.h"
+#include "json/shape.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -207,7 +207,8 @@ static void fail_taken(struct flow *flow, struct part *part, const struct claim_
     part_fail(flow, part, change->taker - 1 - part->first, &error);
 }
 
-// What changes hands: a value that an item had and has is not touched. False if the part has failed.
+// What changes hands: a value that an item had and has is not touched. False if the part has
+// failed.
 static bool gather_claims(struct flow *flow, struct part *part)
 {
     size_t most = 1;
@@ -246,8 +247,8 @@ static bool gather_claims(struct flow *flow, struct part *part)
 
 static bool is_reserved(const struct write_action *action, struct slice item)
 {
-    struct slice key = item.len == 0 ? VALUE_NONE
-                                     : value_get(item, action->table->keys.parts[0].name);
+    struct slice key =
+        item.len == 0 ? VALUE_NONE : value_get(item, action->table->keys.parts[0].name);
     return key.len > 0 && value_type(key) == VALUE_S &&
            memmem(key.ptr, key.len < 24 ? key.len : 24, CLAIM_PREFIX, sizeof(CLAIM_PREFIX) - 1) !=
                NULL;
@@ -406,8 +407,7 @@ static bool take_images(struct flow *flow, struct part *part)
     struct slice element;
     if (part->count == 1)
         return read_item(flow, body, &flow->before[part->first]);
-    if (!told_array(told_member(body, "Responses", flow->job->arena), flow->job->arena,
-                      &reader))
+    if (!told_array(told_member(body, "Responses", flow->job->arena), flow->job->arena, &reader))
         return false;
     for (size_t i = part->first; i < part->first + part->count; i++) {
         if (!told_element(&reader, &element) || !read_item(flow, element, &flow->before[i]))

@@ -6,8 +6,8 @@
 #include "base/encode.h"
 #include "engine/layout.h"
 #include "guard/entity.h"
-#include "json/shape.h"
 #include "value/digest.h"
+#include "json/shape.h"
 
 #include <stdio.h>
 
@@ -127,8 +127,7 @@ static void pin_unset(struct words *words, const struct table *table, struct sli
                              : model_recognise(model_guard_table(table->guard), before).entity;
     for (size_t i = 0; entity != NULL && i < entity->attribute_count; i++) {
         struct slice name = entity->attributes[i].name;
-        if (value_get(before, name).len == 0 &&
-            (after.len == 0 || value_get(after, name).len == 0))
+        if (value_get(before, name).len == 0 && (after.len == 0 || value_get(after, name).len == 0))
             (void)pin_absent(words, name);
     }
 }
@@ -268,10 +267,9 @@ void request_claim(struct json_writer *w, const struct claim_change *change,
     }
     json_close_object(w);
     json_put_text(w, "ConditionExpression",
-                  take && giver[0] != 0 ? "attribute_not_exists(" CLAIM_OWNER ") OR " CLAIM_OWNER
-                                          " IN (:a, :b)"
-                                        : "attribute_not_exists(" CLAIM_OWNER ") OR " CLAIM_OWNER
-                                          " = :a");
+                  take && giver[0] != 0
+                      ? "attribute_not_exists(" CLAIM_OWNER ") OR " CLAIM_OWNER " IN (:a, :b)"
+                      : "attribute_not_exists(" CLAIM_OWNER ") OR " CLAIM_OWNER " = :a");
     json_put_object(w, "ExpressionAttributeValues");
     put_owner(w, ":a", take ? taker : giver);
     if (take && giver[0] != 0)

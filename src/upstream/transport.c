@@ -199,8 +199,7 @@ struct slice transport_error_name(struct slice body)
     (void)slice_cut(&rest, '"');
     struct slice name = slice_cut(&rest, '"');
     const uint8_t *hash = name.len == 0 ? NULL : memchr(name.ptr, '#', name.len);
-    return hash == NULL ? name
-                        : slice_of(hash + 1, name.len - (size_t)(hash + 1 - name.ptr));
+    return hash == NULL ? name : slice_of(hash + 1, name.len - (size_t)(hash + 1 - name.ptr));
 }
 
 static bool is_throttled(struct slice name)
@@ -216,14 +215,14 @@ static bool is_stale(struct slice name)
     return slice_is(name, "ExpiredTokenException") || slice_is(name, "UnrecognizedClientException");
 }
 
-// Whether another try is worth it: what was refused or never arrived, and what may have been done if
-// that is safe.
+// Whether another try is worth it: what was refused or never arrived, and what may have been done
+// if that is safe.
 static bool try_again(struct transport *transport, struct transport_request *request,
                       const struct http_answer *answer)
 {
     char error[512];
-    struct slice name = answer->status == 400 ? transport_error_name(answer->body)
-                                              : slice_of(NULL, 0);
+    struct slice name =
+        answer->status == 400 ? transport_error_name(answer->body) : slice_of(NULL, 0);
     if (atomic_load(&transport->hurried) || answer->cut)
         return false;
     if (is_stale(name) && !request->renewed) {
@@ -234,8 +233,7 @@ static bool try_again(struct transport *transport, struct transport_request *req
         return false;
     if (answer->status == 0 && !answer->sent)
         return true;
-    return is_throttled(name) ||
-           ((answer->status == 0 || answer->status >= 500) && request->safe);
+    return is_throttled(name) || ((answer->status == 0 || answer->status >= 500) && request->safe);
 }
 
 // Half of the wait at least, so that those who were refused together do not come back together.

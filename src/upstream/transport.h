@@ -1,6 +1,6 @@
-// Requests to a server of the API, on their way at the same time: signed, sent over connections that
-// are kept, and sent again where that is safe. One thread does all of it (src/publish/http.h), so
-// that no event loop ever waits.
+// Requests to a server of the API, on their way at the same time: signed, sent over connections
+// that are kept, and sent again where that is safe. One thread does all of it (src/publish/http.h),
+// so that no event loop ever waits.
 #ifndef UPSTREAM_TRANSPORT_H
 #define UPSTREAM_TRANSPORT_H
 

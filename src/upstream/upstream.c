@@ -5,22 +5,24 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum operation_kind { KIND_READ, KIND_WRITE, KIND_MODEL };
+enum operation_kind { KIND_READ, KIND_WRITE, KIND_MODEL, KIND_ACCOUNT };
 
 static const struct {
     const char *name;
+    const char *function;
     enum operation_kind kind;
 } operations[] = {
-#define ROW_READ(name, function, shape, layer, tenants)  {#name, KIND_READ},
-#define ROW_WRITE(name, function, shape, layer, tenants) {#name, KIND_WRITE},
-#define ROW_MODEL(name, function, shape, layer, tenants) {#name, KIND_MODEL},
+#define ROW_READ(name, function, shape, layer, tenants)  {#name, #function, KIND_READ},
+#define ROW_WRITE(name, function, shape, layer, tenants) {#name, #function, KIND_WRITE},
+#define ROW_MODEL(name, function, shape, layer, tenants) {#name, #function, KIND_MODEL},
     OPERATION_LIST(ROW_READ, ROW_READ, ROW_WRITE, ROW_READ, ROW_MODEL)};
 
 static enum operation_kind kind_of(struct slice name)
 {
     for (size_t i = 0; i < COUNT_OF(operations); i++) {
         if (slice_is(name, operations[i].name))
-            return operations[i].kind;
+            return strcmp(operations[i].function, "account") == 0 ? KIND_ACCOUNT
+                                                                  : operations[i].kind;
     }
     return KIND_WRITE;
 }
@@ -54,10 +56,10 @@ static void forwarded(struct transport_request *request)
         call_respond(call);
     } else {
         call->status = request->status;
-        call->error_code = request->status == 200
-                               ? ERR_NONE
-                               : code_of(transport_error_name(buf_view(&call->response)),
-                                         request->status);
+        call->error_code =
+            request->status == 200
+                ? ERR_NONE
+                : code_of(transport_error_name(buf_view(&call->response)), request->status);
     }
     state->answered = true;
     call->done(call);
@@ -193,7 +195,8 @@ static enum whose write_whose(const struct api_call *call)
             call, &((const struct execute_transaction_request *)request)->transact_statements);
     if (!slice_is(name, "BatchWriteItem"))
         return WHOSE_THERE;
-    const struct field_map *map = &((const struct batch_write_item_request *)request)->request_items;
+    const struct field_map *map =
+        &((const struct batch_write_item_request *)request)->request_items;
     enum whose whose = WHOSE_THERE;
     for (size_t i = 0; i < map->count; i++)
         whose = whose_add(whose, i == 0, is_judged(call, map->names[i]));
@@ -249,8 +252,8 @@ static struct slice scan_body(struct api_call *call)
     buf_text(&text, "attribute_not_exists(" CLAIM_OWNER ")");
     json_put_string(&w, "FilterExpression", buf_view(&text));
     json_close_object(&w);
-    struct slice made = out.failed || text.failed ? VALUE_NONE
-                                                  : arena_copy(&call->arena, buf_view(&out));
+    struct slice made =
+        out.failed || text.failed ? VALUE_NONE : arena_copy(&call->arena, buf_view(&out));
     buf_release(&text);
     buf_release(&out);
     if (made.len == 0)
@@ -260,11 +263,11 @@ static struct slice scan_body(struct api_call *call)
 
 // ---- Operations ------------------------------------------------------------------------------
 
-// What is about models is asked of this server alone.
+// What is about models, and about who may ask, is this server's own.
 static bool is_local(struct slice name)
 {
-    return slice_is(name, "DescribeModel") || slice_is(name, "ListModels") ||
-           slice_is(name, "DescribeModelReport");
+    return kind_of(name) == KIND_ACCOUNT || slice_is(name, "DescribeModel") ||
+           slice_is(name, "ListModels") || slice_is(name, "DescribeModelReport");
 }
 
 static bool is_refused(const struct api_call *call)

@@ -8,8 +8,8 @@
 #define UPSTREAM_INTERNAL_H
 
 #include "call/operation.h"
-#include "json/reader.h"
 #include "upstream/upstream.h"
+#include "json/reader.h"
 
 #include "guard/guard.h"
 
