@@ -79,6 +79,7 @@ struct flight {
     CURL *easy;
     void *request; // NULL if it is free
     struct curl_slist *headers;
+    struct slice unsent; // of the body, with plan.once
     struct buf answer;
     bool cut;       // the answer is longer than its bound: the rest was not read
     bool forbidden; // an address of the host was not to be connected to
@@ -105,6 +106,17 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
     buf_add(&flight->answer, bytes, len < room ? len : room);
     flight->cut = len > room;
     return flight->cut ? 0 : len;
+}
+
+// Without a way to rewind it, a body is sent once.
+static size_t give_body(char *out, size_t size, size_t count, void *context)
+{
+    struct flight *flight = context;
+    size_t len = size * count < flight->unsent.len ? size * count : flight->unsent.len;
+    if (len > 0)
+        memcpy(out, flight->unsent.ptr, len);
+    flight->unsent = slice_of(flight->unsent.ptr + len, flight->unsent.len - len);
+    return len;
 }
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
@@ -142,6 +154,8 @@ static bool flight_init(struct http *http, struct flight *flight)
            (authorities == NULL ||
             curl->curl_easy_setopt(easy, CURLOPT_CAINFO, authorities) == CURLE_OK) &&
            curl->curl_easy_setopt(easy, CURLOPT_USERAGENT, "dolmen/" DOLMEN_VERSION) == CURLE_OK &&
+           curl->curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body) == CURLE_OK &&
+           curl->curl_easy_setopt(easy, CURLOPT_READDATA, flight) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_PRIVATE, flight) == CURLE_OK;
 }
 
@@ -219,16 +233,18 @@ void http_send(struct http *http, const char *method, const char *url, const cha
     ensure_memory(list);
     flight->headers = list;
     bool post = strcmp(method, "POST") == 0;
-    ensure(curl->curl_easy_setopt(flight->easy, CURLOPT_URL, url) == CURLE_OK &&
-           curl->curl_easy_setopt(flight->easy, post ? CURLOPT_POST : CURLOPT_HTTPGET, 1L) ==
-               CURLE_OK &&
-           curl->curl_easy_setopt(flight->easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK &&
-           curl->curl_easy_setopt(flight->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK &&
-           (!post || (curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDS,
-                                             (const char *)body.ptr) == CURLE_OK &&
-                      curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                                             (curl_off_t)body.len) == CURLE_OK)) &&
-           curl->curl_multi_add_handle(http->multi, flight->easy) == CURLM_OK);
+    const char *fields = http->plan.once ? NULL : (const char *)body.ptr;
+    flight->unsent = body;
+    ensure(
+        curl->curl_easy_setopt(flight->easy, CURLOPT_URL, url) == CURLE_OK &&
+        curl->curl_easy_setopt(flight->easy, post ? CURLOPT_POST : CURLOPT_HTTPGET, 1L) ==
+            CURLE_OK &&
+        curl->curl_easy_setopt(flight->easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK &&
+        curl->curl_easy_setopt(flight->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK &&
+        (!post || (curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDS, fields) == CURLE_OK &&
+                   curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                                          (curl_off_t)body.len) == CURLE_OK)) &&
+        curl->curl_multi_add_handle(http->multi, flight->easy) == CURLM_OK);
 }
 
 // Frees the flight before the owner is told, who may post again.

@@ -23,6 +23,7 @@ struct http_plan {
     unsigned flights; // at the same time
     unsigned timeout_ms;
     bool link_local;
+    bool once;               // libcurl does not send a request again when a kept connection breaks
     size_t answer_max;       // bytes that are read of an answer; 0: HTTP_ANSWER_MAX
     const char *authorities; // a PEM file of those that are believed; NULL: the system's
     int bell;

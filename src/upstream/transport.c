@@ -380,6 +380,7 @@ struct transport *transport_start(const char *url, char *error, size_t error_siz
     transport->http = http_new(&(struct http_plan){.flights = FLIGHTS,
                                                    .timeout_ms = TIMEOUT_MS,
                                                    .link_local = true,
+                                                   .once = true,
                                                    .answer_max = ANSWER_MAX,
                                                    .authorities = or_else(authorities, NULL),
                                                    .bell = transport->bell,
