@@ -24,7 +24,6 @@ enum {
     TRIES = 12,
     TRY_DELAY_MS = 8, // doubled with each try, up to:
     TRY_DELAY_MAX_MS = 400,
-    RESENDS = 3,
     BODY_MAX = 32 << 20,
     TOKEN = 32,
 };
@@ -36,8 +35,6 @@ struct part {
     size_t count;
     enum part_state state;
     unsigned tries;
-    unsigned resent;
-    bool maybe;    // a write was sent that may have been done
     bool transact; // it is a TransactWriteItems
     size_t claim_count;
     struct claim_change *claims;
@@ -378,8 +375,6 @@ static void make_write(struct flow *flow, struct part *part)
         return;
     }
     part->state = PART_WRITES;
-    part->maybe = false;
-    part->resent = 0;
     part->transact = part->count > 1 || part->claim_count > 0;
     bool ok = part->transact ? make_transact(flow, part, &error) : make_single(flow, part, &error);
     if (ok && part->body.failed)
@@ -455,21 +450,12 @@ static void read_answered(struct flow *flow, struct part *part)
 }
 
 // The condition of a single write did not hold: the item is another one, which came with the
-// answer; or it is the one that an earlier sending has made.
+// answer.
 static void pin_failed(struct flow *flow, struct part *part)
 {
     struct slice now;
     if (!read_item(flow, buf_view(&part->answer), &now)) {
         part_fail_with(flow, part, 0, ERR_INTERNAL, "The upstream server's answer is no answer");
-        return;
-    }
-    if (part->maybe) {
-        if (slice_equal(now, flow->plans[part->first].after))
-            part_end(part);
-        else
-            part_fail_with(flow, part, 0, ERR_INTERNAL,
-                           "Whether the write was done is not known: the upstream server did not "
-                           "answer, and the item has changed since");
         return;
     }
     flow->before[part->first] = now;
@@ -525,18 +511,16 @@ static void repeat(struct flow *flow, struct part *part)
     part_end(part);
 }
 
+// A single write that was not answered is not sent again: if its condition then failed, nobody
+// could tell whether it was the first sending that changed the item, or somebody else who did the
+// same.
 static void write_answered(struct flow *flow, struct part *part)
 {
     struct slice name = transport_error_name(buf_view(&part->answer));
     int status = part->request.status;
-    bool lost = (status == 0 && part->request.unknown) || status >= 500;
     if (status == 200)
         part_end(part);
-    else if (lost && !part->transact && part->resent++ < RESENDS) {
-        part->maybe = true;
-        part->request.delay_ms = TRY_DELAY_MS << part->resent;
-        buf_clear(&part->answer);
-    } else if (slice_is(name, "ConditionalCheckFailedException"))
+    else if (slice_is(name, "ConditionalCheckFailedException"))
         pin_failed(flow, part);
     else if (slice_is(name, "TransactionCanceledException"))
         canceled(flow, part);
