@@ -194,6 +194,10 @@ static enum step begin(struct api_call *call)
         return call->api->read(call);
     if (!decode(call) || (call->caller != NULL && !call_authorize(call)))
         return STEP_FAILED;
+    const struct elsewhere *elsewhere = call->api->elsewhere;
+    enum step step;
+    if (elsewhere != NULL && elsewhere->start(elsewhere->context, call, &step))
+        return step;
     return state->operation->start(call, state->request);
 }
 

@@ -159,6 +159,10 @@ enum step call_submit(struct api_call *call)
         insights_prepare(call);
     if (state->write != NULL && !throttle_admit_job(call))
         return STEP_FAILED;
+    const struct elsewhere *elsewhere = call->api->elsewhere;
+    if (elsewhere != NULL && state->write != NULL)
+        return elsewhere->submit(elsewhere->context, call, state->write) ? STEP_PENDING
+                                                                         : STEP_FAILED;
     job_of(state)->patient = call->patient;
     return engine_submit(call_engine(call), job_of(state)) ? STEP_PENDING : STEP_FAILED;
 }

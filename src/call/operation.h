@@ -38,6 +38,16 @@ static inline enum step step_failed(bool refused)
     return STEP_FAILED;
 }
 
+// Where items are, if they are not in the engine: a gateway (src/upstream).
+struct elsewhere {
+    void *context;
+    // Begins an operation whose request is decoded and allowed; false if it is to begin here.
+    bool (*start)(void *context, struct api_call *call, enum step *step);
+    // Does the job of a write in the place of the writer. False, with its error, if it cannot
+    // begin.
+    bool (*submit)(void *context, struct api_call *call, struct write_job *job);
+};
+
 struct api {
     struct workshop shop;         // what work beside requests stands on, and all else
     struct store *store;          // the engine's, to be asked for its stats
@@ -56,6 +66,7 @@ struct api {
     // that has `read` in the place of a body (items/entity.c).
     const struct operation *(*find)(struct slice name);
     enum step (*read)(struct api_call *call);
+    const struct elsewhere *elsewhere; // NULL: everything is here
 };
 
 // throttle.c. Without --enforce-capacity, which api->throttle stands for, everything is let in.

@@ -14,6 +14,7 @@
 #include "s3/remove.h"
 #include "s3/s3.h"
 #include "server/server.h"
+#include "upstream/upstream.h"
 
 #include "base/limits.h"
 #include "base/log.h"
@@ -81,6 +82,8 @@ static bool serve(struct cli_input *input, const struct server_options *options,
     while (sigwait(stopping, &signal_number) == 0 && signal_number == SIGHUP)
         (void)tls_reload(options->tls);
     api_cut_short(options->api);
+    if (options->upstream != NULL)
+        upstream_hurry(options->upstream);
     server_stop(server);
     objects_close(options->objects);
     api_close(options->api);
@@ -162,7 +165,9 @@ static bool memory_parse(struct cli_input *input, struct store_options *store,
 static bool store_parse(struct cli_input *input, struct store_options *out)
 {
     const char *url = cli_value(input, "--store", NULL);
-    bool directory = !cli_given(input, "--memory") && url == NULL;
+    bool gateway = cli_given(input, "--upstream");
+    bool directory =
+        !cli_given(input, "--memory") && url == NULL && (!gateway || cli_given(input, "--data"));
     out->path = directory ? cli_value(input, "--data", CLI_DATA_DEFAULT) : NULL;
     if (url != NULL && strncmp(url, "postgresql://", 13) != 0 &&
         strncmp(url, "postgres://", 11) != 0)
@@ -485,6 +490,52 @@ static bool s3_prepare(struct cli_input *input, struct server_options *options,
     return true;
 }
 
+// What is not for a gateway. False after telling the user.
+static bool upstream_check(struct cli_input *input, const struct server_options *options)
+{
+    static const struct {
+        const char *option;
+        const char *reason;
+    } refused[] = {
+        {"--memory", "keeps nothing"},
+        {"--store", "keeps nothing"},
+        {"--objects", "keeps nothing"},
+        {"--s3-endpoint", "has no objects"},
+        {"--s3-bucket", "has no objects"},
+        {"--tenant-header", "passes reads on, so that it cannot tell tenants apart"},
+        {"--enforce-capacity", "leaves that to the upstream server"},
+        {"--kinesis-endpoint", "has no change log"},
+        {"--kinesis-root", "has no change log"},
+    };
+    if (!cli_given(input, "--upstream"))
+        return true;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        if (cli_given(input, refused[i].option))
+            return cli_misused(input, "%s is not for --upstream: a gateway %s.", refused[i].option,
+                               refused[i].reason);
+    }
+    bool keys = options->auth != AUTH_OFF;
+    return cli_given(input, "--data") == keys ||
+           cli_misused(
+               input, keys ? "--auth with --upstream needs --data DIR, which has the access keys."
+                           : "--data is not for --upstream: a gateway keeps nothing but the access "
+                             "keys of --auth.");
+}
+
+// The gateway's other side, if this is one. False after telling the user.
+static bool upstream_prepare(struct cli_input *input, struct server_options *options)
+{
+    char error[1024];
+    const char *url = cli_value(input, "--upstream", NULL);
+    if (url == NULL)
+        return true;
+    options->upstream = upstream_open(url, error, sizeof(error));
+    return (options->upstream != NULL &&
+            upstream_adopt(options->upstream, options->api, options->auth != AUTH_OFF, error,
+                           sizeof(error))) ||
+           cli_fail(input, "--upstream: %s.", error);
+}
+
 // Everything but TLS, which is there already.
 static bool serve_all(struct cli_input *input, struct server_options *options)
 {
@@ -499,8 +550,8 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
         !gate_admit(input, "--allowed-host", &options->gate, gate_add_host) ||
         !gate_admit(input, "--cors", &options->gate, gate_add_origin) ||
         !binding_parse(input, &options->binding) || !auth_parse(input, options) ||
-        !exposure_check(input, options) || !audit_parse(input, &options->audit) ||
-        !limits_parse(input, options) ||
+        !upstream_check(input, options) || !exposure_check(input, options) ||
+        !audit_parse(input, &options->audit) || !limits_parse(input, options) ||
         !cli_exclusive(input, "--kinesis-root", "--kinesis-endpoint") ||
         !cli_number(input, "--port", 8000, 0, 65535, &options->port) ||
         !cli_number(input, "--index-copy", LIMIT_INDEX_COPY, 1, LIMIT_ITEM_SIZE, &index_copy) ||
@@ -530,9 +581,11 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
     if (!identities_open(input, options) || !objects_prepare(input, options, for_objects) ||
         !s3_prepare(input, options, &publisher) ||
         !api_prepare(input, options->api, store.path, index_copy, ttl_rate, &opener, &projects,
-                     options->s3)) {
+                     options->s3) ||
+        !upstream_prepare(input, options)) {
         objects_close(options->objects);
         api_close(options->api);
+        upstream_close(options->upstream);
         s3_store_free(options->s3);
         return false;
     }
@@ -541,6 +594,7 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
         tls_watch(options->tls);
     bool ok = serve(input, options, &stopping);
     budget_sweep_stop(&budget);
+    upstream_close(options->upstream);
     s3_store_free(options->s3);
     return ok;
 }

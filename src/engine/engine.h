@@ -299,6 +299,26 @@ void write_job_init(struct write_job *request, struct engine *engine, struct are
 // submitted.
 void write_job_release(struct write_job *request);
 
+// ---- Items that are kept elsewhere ------------------------------------------------------
+
+// What an action comes to, given the item that is there; all in the request's arena.
+struct write_plan {
+    struct slice after; // VALUE_NONE if there is no item then
+    size_t claim_count; // values that the item has after, and had before
+    struct guard_claim *claims;
+    size_t release_count;
+    struct guard_claim *releases;
+};
+// For a gateway, whose tables have their items elsewhere (src/upstream): judges the action against
+// the item that was read there. Nothing is written, and nothing follows for other items;
+// action->out is filled as if it had been done. Any thread, one at a time for a request.
+MUST_CHECK bool write_plan_given(struct write_job *request, struct write_action *action,
+                                 struct slice before, struct write_plan *out, struct error *error);
+// Notes why an action is not done. False if that ends its part at once, with the error in the job
+// unless each action is a part; else the rest of the transaction is judged, and it is canceled.
+MUST_CHECK bool write_note_failure(struct write_job *request, struct write_action *action,
+                                   const struct error *error);
+
 // ---- Reading items ---------------------------------------------------------------------
 
 // What can be long is read in slices. *work is what a slice may spend, and then what is left of it:

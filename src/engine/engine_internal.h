@@ -567,6 +567,15 @@ void effects_drop(struct txn *txn, struct write_job *request);
 // Brings the notes up to date.
 void effects_apply_notes(struct txn *txn, const struct effects *effects);
 
+// Keeps the images that the action's owner wants to see. Then finds the room to tell of them, if
+// the owner has said how; of an action that fails alone, only the image is not told if there is
+// none.
+MUST_CHECK bool write_keep_images(struct write_job *request, struct write_action *action,
+                                  const struct plan *plan, struct error *error);
+MUST_CHECK bool write_find_room(struct write_job *request, struct write_action *action,
+                                struct error *error);
+void write_room_for_failure(struct write_job *request, struct write_action *action);
+
 // Does all of a request in the batch at hand, for jobs of the engine's own that run alone.
 MUST_CHECK bool write_at_once(struct txn *txn, struct write_job *request);
 

@@ -374,6 +374,41 @@ void plan_drop(struct txn *txn, struct plan *plan)
     *plan = (struct plan){.opened = false};
 }
 
+// ---- What is told of it ---------------------------------------------------------------------
+
+bool write_keep_images(struct write_job *request, struct write_action *action,
+                       const struct plan *plan, struct error *error)
+{
+    struct slice after = plan->after.item;
+    if ((action->flags & WRITE_OLD) &&
+        !image_copy(request->arena, plan_seen(plan), &action->out.old_item, error))
+        return false;
+    if (!(action->flags & WRITE_NEW) || action->kind == WRITE_DELETE || after.len == 0)
+        return true;
+    // A new image is the request's own or made in its arena; a check's or a no-op's is the old one.
+    if (guard_binds(plan->table->guard, request->origin) || slice_equal(after, plan->before.item))
+        return guard_show(plan->table->guard, request, after, &action->out.new_item, error);
+    action->out.new_item = after;
+    return true;
+}
+
+// Whether there is room to tell of what was done. Of an action that fails alone, only the image is
+// not told if there is none.
+bool write_find_room(struct write_job *request, struct write_action *action, struct error *error)
+{
+    bool shows = action->flags & (WRITE_OLD | WRITE_NEW);
+    return request->room == NULL || !shows || request->room(request, action, error);
+}
+
+void write_room_for_failure(struct write_job *request, struct write_action *action)
+{
+    struct error error;
+    error_init(&error, request->arena);
+    if (request->each && request->room != NULL && action->out.old_item.len > 0 &&
+        !request->room(request, action, &error))
+        action->out.old_item = VALUE_NONE;
+}
+
 // ---- What followed from it ------------------------------------------------------------------
 
 // Adds what a derived item cost to the bill of the action that it follows from. Without memory it

@@ -63,39 +63,6 @@ static void apply_action(struct txn *txn, struct write_action *action, const str
         collection_apply(txn, action, plan, growth);
 }
 
-static bool keep_images(struct write_job *request, struct write_action *action,
-                        const struct plan *plan, struct error *error)
-{
-    struct slice after = plan->after.item;
-    if ((action->flags & WRITE_OLD) &&
-        !image_copy(request->arena, plan_seen(plan), &action->out.old_item, error))
-        return false;
-    if (!(action->flags & WRITE_NEW) || action->kind == WRITE_DELETE || after.len == 0)
-        return true;
-    // A new image is the request's own or made in its arena; a check's or a no-op's is the old one.
-    if (guard_binds(plan->table->guard, request->origin) || slice_equal(after, plan->before.item))
-        return guard_show(plan->table->guard, request, after, &action->out.new_item, error);
-    action->out.new_item = after;
-    return true;
-}
-
-// Whether there is room to tell of what was done. Of an action that fails alone, only the image is
-// not told if there is none.
-static bool find_room(struct write_job *request, struct write_action *action, struct error *error)
-{
-    bool shows = action->flags & (WRITE_OLD | WRITE_NEW);
-    return request->room == NULL || !shows || request->room(request, action, error);
-}
-
-static void find_room_for_failure(struct write_job *request, struct write_action *action)
-{
-    struct error error;
-    error_init(&error, request->arena);
-    if (request->each && request->room != NULL && action->out.old_item.len > 0 &&
-        !request->room(request, action, &error))
-        action->out.old_item = VALUE_NONE;
-}
-
 // ---- Parts ---------------------------------------------------------------------------
 
 enum { PART_ACTIONS = 256, PART_BYTES = LIMIT_GROUP_BYTES / 2, PART_CLAIMS = 4096 };
@@ -431,8 +398,8 @@ static bool cancel(const struct write_job *request)
 }
 
 // Notes why an action fails; false if that ends the part at once.
-static bool note_failure(struct write_job *request, struct write_action *action,
-                         const struct error *error)
+bool write_note_failure(struct write_job *request, struct write_action *action,
+                        const struct error *error)
 {
     action->out.failure = error->code;
     action->out.failure_text = error->message;
@@ -465,7 +432,7 @@ static bool get_ready(struct job *job)
         }
         if (request->each)
             continue; // it fails by itself, when it is planned
-        if (!request->transaction || !note_failure(request, action, &error))
+        if (!request->transaction || !write_note_failure(request, action, &error))
             return error_copy(job->error, &error);
         canceled = true;
     }
@@ -512,7 +479,7 @@ static bool judge_claims(struct txn *txn, struct write_job *request, const struc
         struct error error;
         error_init(&error, request->arena);
         if (!claims_judge(txn, request->arena, &request->claimants[i], divisible, &error) &&
-            !note_failure(request, &part->actions[member_at(request, part, i).cause], &error))
+            !write_note_failure(request, &part->actions[member_at(request, part, i).cause], &error))
             return false;
     }
     return true;
@@ -530,7 +497,8 @@ static bool judge_effects(struct txn *txn, struct write_job *request, const stru
         if (!collection_read(txn, request, member->action, member->plan, error))
             effects->blamed = member->cause;
     }
-    return error->code == ERR_NONE || note_failure(request, &part->actions[effects->blamed], error);
+    return error->code == ERR_NONE ||
+           write_note_failure(request, &part->actions[effects->blamed], error);
 }
 
 // What only the writer can judge, because it depends on more than the item.
@@ -541,13 +509,13 @@ static bool judge_part(struct txn *txn, struct write_job *request, const struct 
         struct plan *plan = &part->plans[i];
         bool ok = plan->error.code == ERR_NONE &&
                   collection_read(txn, request, action, plan, &plan->error) &&
-                  keep_images(request, action, plan, &plan->error) &&
-                  find_room(request, action, &plan->error);
+                  write_keep_images(request, action, plan, &plan->error) &&
+                  write_find_room(request, action, &plan->error);
         if (ok)
             continue;
         if (plan->error.code == ERR_CONDITIONAL_CHECK_FAILED)
-            find_room_for_failure(request, action);
-        if (!note_failure(request, action, &plan->error))
+            write_room_for_failure(request, action);
+        if (!write_note_failure(request, action, &plan->error))
             return false;
     }
     if (!judge_effects(txn, request, part) || !judge_claims(txn, request, part))

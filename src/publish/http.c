@@ -79,6 +79,7 @@ struct flight {
     CURL *easy;
     void *request; // NULL if it is free
     struct curl_slist *headers;
+    struct slice unsent; // of the body, with plan.once
     struct buf answer;
     bool cut;       // the answer is longer than its bound: the rest was not read
     bool forbidden; // an address of the host was not to be connected to
@@ -101,10 +102,21 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
 {
     struct flight *flight = context;
     size_t len = size * count;
-    size_t room = HTTP_ANSWER_MAX - flight->answer.len;
+    size_t room = flight->http->plan.answer_max - flight->answer.len;
     buf_add(&flight->answer, bytes, len < room ? len : room);
     flight->cut = len > room;
     return flight->cut ? 0 : len;
+}
+
+// Without a way to rewind it, a body is sent once.
+static size_t give_body(char *out, size_t size, size_t count, void *context)
+{
+    struct flight *flight = context;
+    size_t len = size * count < flight->unsent.len ? size * count : flight->unsent.len;
+    if (len > 0)
+        memcpy(out, flight->unsent.ptr, len);
+    flight->unsent = slice_of(flight->unsent.ptr + len, flight->unsent.len - len);
+    return len;
 }
 
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
@@ -126,7 +138,8 @@ static bool flight_init(struct http *http, struct flight *flight)
     const struct curl_library *curl = &http->curl;
     CURL *easy = flight->easy = curl->curl_easy_init();
     flight->http = http;
-    buf_init(&flight->answer, HTTP_ANSWER_MAX);
+    buf_init(&flight->answer, http->plan.answer_max);
+    const char *authorities = http->plan.authorities;
     return easy != NULL && curl->curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
@@ -138,7 +151,11 @@ static bool flight_init(struct http *http, struct flight *flight)
            curl->curl_easy_setopt(easy, CURLOPT_WRITEDATA, flight) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, flight) == CURLE_OK &&
+           (authorities == NULL ||
+            curl->curl_easy_setopt(easy, CURLOPT_CAINFO, authorities) == CURLE_OK) &&
            curl->curl_easy_setopt(easy, CURLOPT_USERAGENT, "dolmen/" DOLMEN_VERSION) == CURLE_OK &&
+           curl->curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body) == CURLE_OK &&
+           curl->curl_easy_setopt(easy, CURLOPT_READDATA, flight) == CURLE_OK &&
            curl->curl_easy_setopt(easy, CURLOPT_PRIVATE, flight) == CURLE_OK;
 }
 
@@ -147,6 +164,8 @@ struct http *http_new(const struct http_plan *plan, char *error, size_t error_si
     static const char *const names[] = {CURL_FUNCTIONS(LIBRARY_NAME)};
     struct http *http = memory_zeroed(sizeof(*http));
     http->plan = *plan;
+    if (http->plan.answer_max == 0)
+        http->plan.answer_max = HTTP_ANSWER_MAX;
     if (!library_load("libcurl.so.4", names, COUNT_OF(names), &http->curl, error, error_size)) {
         free(http);
         return NULL;
@@ -214,16 +233,18 @@ void http_send(struct http *http, const char *method, const char *url, const cha
     ensure_memory(list);
     flight->headers = list;
     bool post = strcmp(method, "POST") == 0;
-    ensure(curl->curl_easy_setopt(flight->easy, CURLOPT_URL, url) == CURLE_OK &&
-           curl->curl_easy_setopt(flight->easy, post ? CURLOPT_POST : CURLOPT_HTTPGET, 1L) ==
-               CURLE_OK &&
-           curl->curl_easy_setopt(flight->easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK &&
-           curl->curl_easy_setopt(flight->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK &&
-           (!post || (curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDS,
-                                             (const char *)body.ptr) == CURLE_OK &&
-                      curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDSIZE_LARGE,
-                                             (curl_off_t)body.len) == CURLE_OK)) &&
-           curl->curl_multi_add_handle(http->multi, flight->easy) == CURLM_OK);
+    const char *fields = http->plan.once ? NULL : (const char *)body.ptr;
+    flight->unsent = body;
+    ensure(
+        curl->curl_easy_setopt(flight->easy, CURLOPT_URL, url) == CURLE_OK &&
+        curl->curl_easy_setopt(flight->easy, post ? CURLOPT_POST : CURLOPT_HTTPGET, 1L) ==
+            CURLE_OK &&
+        curl->curl_easy_setopt(flight->easy, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK &&
+        curl->curl_easy_setopt(flight->easy, CURLOPT_HTTPHEADER, list) == CURLE_OK &&
+        (!post || (curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDS, fields) == CURLE_OK &&
+                   curl->curl_easy_setopt(flight->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                                          (curl_off_t)body.len) == CURLE_OK)) &&
+        curl->curl_multi_add_handle(http->multi, flight->easy) == CURLM_OK);
 }
 
 // Frees the flight before the owner is told, who may post again.
@@ -245,7 +266,7 @@ static void flight_end(struct http *http, struct flight *flight, CURLcode code)
                      : flight->forbidden ? ADDRESS_FORBIDDEN
                                          : curl->curl_easy_strerror(code);
     answer.sent = started > 0;
-    answer.body = buf_view(&flight->answer);
+    answer.cut = flight->cut;
     (void)curl->curl_multi_remove_handle(http->multi, flight->easy);
     curl->curl_slist_free_all(flight->headers);
     flight->headers = NULL;
@@ -253,7 +274,12 @@ static void flight_end(struct http *http, struct flight *flight, CURLcode code)
     flight->free = http->free;
     http->free = flight;
     http->busy--;
+    // The owner may post again, by this flight, so what it is told of must not be in it.
+    struct buf body = flight->answer;
+    buf_init(&flight->answer, http->plan.answer_max);
+    answer.body = buf_view(&body);
     http->plan.ended(http->plan.context, request, &answer);
+    buf_release(&body);
 }
 
 // Whether something has ended.

@@ -12,7 +12,8 @@ struct http;
 
 struct http_answer {
     long status;
-    struct slice body; // its first HTTP_ANSWER_MAX bytes
+    struct slice body; // as much as the plan lets be read
+    bool cut;          // there was more
     int64_t retry_after_ms;
     const char *failure;
     bool sent;
@@ -22,6 +23,9 @@ struct http_plan {
     unsigned flights; // at the same time
     unsigned timeout_ms;
     bool link_local;
+    bool once;               // libcurl does not send a request again when a kept connection breaks
+    size_t answer_max;       // bytes that are read of an answer; 0: HTTP_ANSWER_MAX
+    const char *authorities; // a PEM file of those that are believed; NULL: the system's
     int bell;
     void *context;
     // How a request has ended. status 0: there was no answer, `failure` says why; `sent` tells

@@ -16,6 +16,7 @@
 #include "server/limits.h"
 #include "server/metrics.h"
 #include "server/ticker.h"
+#include "upstream/upstream.h"
 #include "watch/watch.h"
 
 #include <stdatomic.h>
@@ -59,6 +60,7 @@ struct dynamo {
     struct data_service data;      // of /v1/…
     struct watch *watch;           // CloudWatch's part
     struct objects *objects;       // or NULL
+    struct upstream *upstream;     // or NULL
     struct auth_desk auth;
 };
 

@@ -211,6 +211,11 @@ void data_on_resume(struct session *session)
 
 void data_begin(struct session *session)
 {
+    if (session->dynamo->upstream != NULL) {
+        data_answer_refused(session, 501,
+                            "A gateway (--upstream) has no data API: send requests of DynamoDB's.");
+        return;
+    }
     if (open_data(session))
         data_follow(session, data_start(session->data, &session->call));
 }

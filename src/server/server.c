@@ -145,6 +145,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .gate = options->gate,
         .binding = options->binding,
         .objects = options->objects,
+        .upstream = options->upstream,
         .auth = {.mode = options->auth,
                  .skew_s = options->clock_skew_s == 0 ? SIGN_SKEW_S : options->clock_skew_s,
                  .region = slice_str(options->region == NULL ? AUTH_REGION : options->region),

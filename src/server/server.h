@@ -16,6 +16,7 @@
 #include "server/limits.h"
 
 struct server;
+struct upstream;
 struct s3_store;
 struct tls;
 
@@ -37,12 +38,13 @@ struct server_options {
     bool admin;                 // /admin/… is served
     struct gate gate;           // what it refers to is borrowed
     struct binding binding;
-    struct s3_store *s3;     // where the objects of items are; borrowed, NULL for nowhere
-    struct objects *objects; // borrowed; NULL for none
-    enum auth_mode auth;     // if it is not AUTH_OFF, the api has a master key
-    int64_t clock_skew_s;    // 0 means SIGN_SKEW_S
-    const char *region;      // borrowed; NULL means AUTH_REGION
-    bool insecure;           // to be told in /health
+    struct s3_store *s3;       // where the objects of items are; borrowed, NULL for nowhere
+    struct objects *objects;   // borrowed; NULL for none
+    struct upstream *upstream; // borrowed; NULL if this is no gateway
+    enum auth_mode auth;       // if it is not AUTH_OFF, the api has a master key
+    int64_t clock_skew_s;      // 0 means SIGN_SKEW_S
+    const char *region;        // borrowed; NULL means AUTH_REGION
+    bool insecure;             // to be told in /health
 };
 
 // The clock of the api, which tests may move, and the system's randomness.

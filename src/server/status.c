@@ -61,6 +61,16 @@ static int health(struct dynamo *dynamo, const struct http_request *request, str
         json_form(&w, "'reads':{'failed':%zu", (size_t)health.unreads);
         close_with_reason(&w, health.unread, health.unread_ms);
     }
+    if (dynamo->upstream != NULL) {
+        struct transport_stats upstream;
+        upstream_stats(dynamo->upstream, &upstream);
+        json_form(&w, "'upstream':{'url':%s,'reachable':%hhd", upstream_url(dynamo->upstream),
+                  upstream.reachable);
+        if (upstream.reachable)
+            json_form(&w, "}");
+        else
+            close_with_reason(&w, upstream.reason, upstream.since_ms);
+    }
     json_form(&w, "'version':%s,'uptime_seconds':%lld,'tables':%zu}", dolmen_version(),
               (long long)uptime_seconds(dynamo), api_table_count(dynamo->api));
     return fine ? 200 : 503;
@@ -134,6 +144,24 @@ static void limits_metrics(const struct dynamo *dynamo, struct buf *out)
                   "Requests refused because of the rate of whoever asked", stats.throttled);
 }
 
+static void upstream_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    struct transport_stats stats;
+    if (dynamo->upstream == NULL)
+        return;
+    upstream_stats(dynamo->upstream, &stats);
+    metrics_value(out, "upstream_requests_total", "counter",
+                  "Requests to the upstream server that have ended", stats.requests);
+    metrics_value(out, "upstream_repeated_total", "counter", "Tries beyond the first",
+                  stats.repeated);
+    metrics_value(out, "upstream_failed_total", "counter", "Requests that were not answered",
+                  stats.failed);
+    metrics_value(out, "upstream_waiting", "gauge", "Requests on their way, or waiting for it",
+                  stats.waiting);
+    metrics_value(out, "upstream_reachable", "gauge", "1 if the last try was answered",
+                  stats.reachable);
+}
+
 // X(name, type, number, help): a value is a line.
 // clang-format off
 #define VALUE_LIST(X) \
@@ -191,6 +219,7 @@ static int metrics(struct dynamo *dynamo, const struct http_request *request, st
     memory_metrics(dynamo, out);
     audit_metrics(dynamo, out);
     limits_metrics(dynamo, out);
+    upstream_metrics(dynamo, out);
     api_consumer_metrics(dynamo->api, out);
     api_live_metrics(dynamo->api, out);
     watch_metrics(dynamo->watch, out);
