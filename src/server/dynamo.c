@@ -231,8 +231,10 @@ static void leave_to_pool(struct session *session, enum data_step (*step)(struct
 
 static enum data_step read_refused(struct session *session)
 {
-    struct slice body = session->exchange->request.body;
-    session->well_formed = body.len == 0 || json_well_formed(body);
+    const struct http_request *request = &session->exchange->request;
+    // Nothing is unpacked for somebody who is refused.
+    session->well_formed =
+        request->body.len == 0 || http_is_packed(request) || json_well_formed(request->body);
     return DATA_READY;
 }
 
@@ -304,10 +306,38 @@ static bool delay(struct session *session)
     return session->delayed;
 }
 
+// Goes on with the body, which is unpacked only now if it came compressed: for somebody who is known,
+// and behind the signature, which is that of the bytes as they came.
+static void with_body(struct session *session, void (*then)(struct session *session))
+{
+    session->unpacked = then;
+    if (http_is_packed(&session->exchange->request))
+        http_unpack(session->exchange);
+    else
+        then(session);
+}
+
+static void on_unpacked(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    session->unpacked(session);
+}
+
+static void perform(struct session *session)
+{
+    struct api_call *call = &session->call;
+    call->operation = session->operation;
+    call->body = session->exchange->request.body;
+    call->done = on_done;
+    call->context = session;
+    if (!delay(session))
+        start(session);
+}
+
 static void post(struct session *session)
 {
     const struct http_request *request = &session->exchange->request;
-    struct api_call *call = &session->call;
     session->called = true;
     session->operation = (struct slice){NULL, 0};
     session->target_ours = target_split(request, &session->operation);
@@ -315,12 +345,7 @@ static void post(struct session *session)
         refuse(session);
         return;
     }
-    call->operation = session->operation;
-    call->body = request->body;
-    call->done = on_done;
-    call->context = session;
-    if (!delay(session))
-        start(session);
+    with_body(session, perform);
 }
 
 // ---- CloudWatch ------------------------------------------------------------------------------
@@ -381,6 +406,12 @@ static void answer_unsigned(struct session *session, const struct query_service 
         session_query_error(session, service, refusal->code, refusal->message);
 }
 
+static void watch_asked(struct session *session)
+{
+    buf_clear(&session->text);
+    leave_to_pool(session, make_watch, answer_watch);
+}
+
 // A request for metrics and alarms. What others do is not for a tenant to see.
 static void post_watch(struct session *session)
 {
@@ -394,8 +425,7 @@ static void post_watch(struct session *session)
         answer_error(session, ERR_ACCESS_DENIED, "Metrics and alarms are not for this request");
         return;
     }
-    buf_clear(&session->text);
-    leave_to_pool(session, make_watch, answer_watch);
+    with_body(session, watch_asked);
 }
 
 // ---- What is not an operation ----------------------------------------------------------------
@@ -584,12 +614,8 @@ static bool may_see(struct session *session)
                      "Requests that are bound to a tenant are for items alone.");
 }
 
-static void other(struct session *session)
+static void show_page(struct session *session)
 {
-    if (!may_see(session)) {
-        answer_unwanted(session);
-        return;
-    }
     session_headers(session);
     buf_clear(&session->text);
     if (status_is_long(&session->exchange->request)) {
@@ -600,7 +626,23 @@ static void other(struct session *session)
     answer_page(session);
 }
 
+static void other(struct session *session)
+{
+    if (!may_see(session))
+        answer_unwanted(session);
+    else if (session_knocks(&session->exchange->request)) // nobody is known, and no body read
+        show_page(session);
+    else
+        with_body(session, show_page);
+}
+
 // ---- The handler -----------------------------------------------------------------------------
+
+static bool is_form(const struct http_request *request)
+{
+    return slice_begins(header_text(request, HTTP_CONTENT_TYPE),
+                        SLICE_LIT("application/x-www-form-urlencoded"));
+}
 
 static void on_handle(struct http_exchange *exchange, void *context)
 {
@@ -614,6 +656,11 @@ static void on_handle(struct http_exchange *exchange, void *context)
     session->type = json_type(request);
     bool typed = request->body.len == 0 || session->type.len > 0;
     struct watch_request asked;
+    if (http_is_packed(request) && is_form(request)) {
+        // Whose it is, and who signs for that, would be found in it alone.
+        answer_refused(session, 415, ERR_SERIALIZATION, "Forms cannot be compressed.");
+        return;
+    }
     if (session_sts(session))
         return;
     if (slice_is(request->method, "POST") && is_watch(request, &asked)) {
@@ -628,7 +675,7 @@ static void on_handle(struct http_exchange *exchange, void *context)
     bool preflight = cross && slice_is(request->method, "OPTIONS");
     if (data_owns(request->path) && !preflight) {
         if (session_authenticate(session, SLICE_LIT("dynamodb"), false))
-            data_begin(session);
+            with_body(session, data_begin);
         else
             answer_unwanted(session);
         return;
@@ -786,5 +833,6 @@ struct http_handler dynamo_handler(struct dynamo *dynamo)
         .gone = on_gone,
         .drained = on_drained,
         .head = session_taker,
+        .unpacked = on_unpacked,
     };
 }

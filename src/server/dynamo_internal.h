@@ -55,6 +55,7 @@ struct session {
     enum data_step (*step)(struct session *session);
     void (*next)(struct session *session);
     void (*then)(struct session *session);
+    void (*unpacked)(struct session *session); // goes on with the body that was compressed
     struct error refusal; // in the arena below
     bool target_ours;
     bool well_formed; // the body is JSON
