@@ -306,8 +306,8 @@ static bool delay(struct session *session)
     return session->delayed;
 }
 
-// Goes on with the body, which is unpacked only now if it came compressed: for somebody who is known,
-// and behind the signature, which is that of the bytes as they came.
+// Goes on with the body, which is unpacked only now if it came compressed: for somebody who is
+// known, and behind the signature, which is that of the bytes as they came.
 static void with_body(struct session *session, void (*then)(struct session *session))
 {
     session->unpacked = then;

@@ -123,11 +123,18 @@ static bool accept_caller(struct session *session)
     return true;
 }
 
+// Whether the client shows a certificate in the place of a signature.
+static bool comes_certified(const struct session *session)
+{
+    return http_exchange_certificate(session->exchange) != NULL &&
+           !auth_claimed(&session->exchange->request);
+}
+
 // A request without a signature is that of the user whose certificate the connection has.
 static bool identify_certificate(struct session *session, struct identity_seat *seat)
 {
     const struct http_certificate *certificate = http_exchange_certificate(session->exchange);
-    if (certificate == NULL || auth_claimed(&session->exchange->request))
+    if (!comes_certified(session))
         return false;
     identity_guest_leave(&session->guest);
     identity_seat_certificate(seat, slice_str(certificate->fingerprint),
@@ -168,8 +175,12 @@ static bool authenticate(struct session *session, struct slice service, bool alw
     error_init(&session->refusal, &session->who_arena);
     region_own(session);
     // What is not well-formed was never served, and is not when others are only warned.
-    if (mode != AUTH_ENFORCE && always && !auth_check(request, session->region, &session->refusal))
-        return false;
+    if (mode != AUTH_ENFORCE && always &&
+        !auth_check(request, session->region, &session->refusal)) {
+        if (!comes_certified(session))
+            return false;
+        error_init(&session->refusal, &session->who_arena);
+    }
     if (mode == AUTH_OFF || identify(session, service, &claim)) {
         session_signed(session, claim.claim.access_key);
         return session_within_rate(session);

@@ -56,7 +56,7 @@ struct session {
     void (*next)(struct session *session);
     void (*then)(struct session *session);
     void (*unpacked)(struct session *session); // goes on with the body that was compressed
-    struct error refusal; // in the arena below
+    struct error refusal;                      // in the arena below
     bool target_ours;
     bool well_formed; // the body is JSON
     bool paged;       // there is such a page:

@@ -80,7 +80,7 @@ class Signed(Base):
         self.assertIn('notes', self.run_fine(environment, 'call', 'ListTables'))
 
     def test_region(self):
-        self.assertIn(':eu-north-1:', self.fine('call', 'DescribeTable', '{"TableName":"notes"}', '--region', 'eu-north-1'))
+        self.run_refused("not 'eu-north-1'", server.key, *self.at('call', 'ListTables', '--region', 'eu-north-1'))
 
     def test_query(self):
         self.assertEqual(json.loads(self.fine('query', 'notes', 'byTeam', 'team=a b', '--json'))['note'], '1')
@@ -201,6 +201,36 @@ class Refused(Base):
     def test_follow(self):
         self.run_refused(MISMATCH, {**server.key, 'AWS_SECRET_ACCESS_KEY': 'wrong'},
                          *self.at('query', 'notes', 'byTeam', 'team=a', '--follow'))
+
+
+class Certified(Base):
+    """With a certificate and without keys nothing is signed."""
+
+    def test_no_claim(self):
+        pair = certificate('robot')
+        home = os.path.dirname(server.made['Authority'])
+        options = ('--tls-cert', home + '/server.crt', '--tls-key', home + '/secrets/server.key', '--tls-client-ca', pair[0], '--lockout', 'off')
+        at = ('--ca', server.made['Authority'], '--client-cert', pair[0], '--client-key', pair[1])
+        bench = ('bench', '--items', '100', '--requests', '20', '--workload', 'get')
+        with tempfile.TemporaryDirectory() as place:
+            made = json.loads(subprocess.run([BINARY, 'init', '--secure', place + '/db', '--json'], capture_output=True, check=True).stdout)
+            # The user of a certificate is found only where nobody claims to sign.
+            with Server(made['Data'], '--auth', 'enforce', '--master-key', f'file:{place}/db/secrets/master.key', *options) as there:
+                key = {'AWS_ACCESS_KEY_ID': made['AccessKeyId'], 'AWS_SECRET_ACCESS_KEY': made['SecretAccessKey']}
+                self.run_fine(key, 'call', 'ListTables', '--endpoint', there.endpoint, *at)
+                for line in (('call', 'ListTables'), bench):
+                    self.run_refused('Request is missing Authentication Token', {}, *line, '--endpoint', there.endpoint, *at)
+            with Server(place + '/open', '--auth', 'off', *options) as there:
+                for line in (('call', 'ListTables'), bench):
+                    self.run_fine({}, *line, '--endpoint', there.endpoint, *at)
+
+
+def certificate(name):
+    """Of a client, its own authority; with its key."""
+    cert, key = (os.path.join(scratch, name + end) for end in ('.pem', '.key'))
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=' + name,
+                    '-keyout', key, '-out', cert], capture_output=True, check=True)
+    return cert, key
 
 
 class Open(Base):
