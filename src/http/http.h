@@ -13,10 +13,10 @@
 //   4. `close` when the connection ends; never between `handle` and http_respond. If the client
 //      hangs up meanwhile, `gone` says so; http_respond is still to be called.
 // An answer in pieces takes the place of http_respond: see http_stream_begin.
-// A compressed body comes as it was sent, if the handler has `unpacked`: http_unpack unpacks it, once
-// the handler knows for whom that is worth while.
-// An answer that needs another thread: remember the exchange, return from `handle`, and from
-// that thread call http_exchange_resume; `resume` then runs on the loop's thread.
+// A compressed body comes as it was sent, if the handler has `unpacked`: http_unpack unpacks it,
+// once the handler knows for whom that is worth while. An answer that needs another thread:
+// remember the exchange, return from `handle`, and from that thread call http_exchange_resume;
+// `resume` then runs on the loop's thread.
 //
 // A request whose body should not wait in memory is taken at its head: `head` answers with a taker,
 // which hears of the request from then on instead of the handler. Its `begin` comes in the place of
@@ -143,8 +143,8 @@ void http_server_free(struct http_server *server);
 // Not while a part of the body is asked for.
 void http_respond(struct http_exchange *exchange, const struct http_response *response);
 
-// Unpacks the body, by the pool, and calls `unpacked`, maybe at once. Between `handle` and the answer,
-// only if the body is packed.
+// Unpacks the body, by the pool, and calls `unpacked`, maybe at once. Between `handle` and the
+// answer, only if the body is packed.
 void http_unpack(struct http_exchange *exchange);
 static inline bool http_is_packed(const struct http_request *request)
 {

@@ -203,6 +203,57 @@ class Refused(Base):
                          *self.at('query', 'notes', 'byTeam', 'team=a', '--follow'))
 
 
+class Explained(Base):
+    """What the policies of a running server decide."""
+
+    TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/notes'
+
+    def call(self, operation, **request):
+        return self.run_fine(server.key, *self.at('call', operation, json.dumps(request)))
+
+    def explain(self, allowed, text, *arguments, principal='arn:aws:iam::000000000000:user/eve', environment=None, action='GetItem', resource=TABLE):
+        done = client(environment or server.key, *self.at('policy', 'explain', '--principal', principal, '--action', 'dynamodb:' + action, '--resource', resource,
+                                                          *arguments))
+        self.assertEqual(done.returncode, 0 if allowed else 1, f'{done.stdout}{done.stderr}')
+        self.assertIn(text, done.stdout + done.stderr)
+
+    def test_policies_of_a_server(self):
+        def statement(effect, action, **more):
+            return json.dumps({'Version': '2012-10-17', 'Statement': [{'Sid': effect + 'It', 'Effect': effect, 'Action': 'dynamodb:' + action, 'Resource': '*', **more}]})
+        role = 'arn:aws:sts::000000000000:assumed-role/nightly/tonight'
+        self.call('CreateUser', UserName='eve', Tags=[{'Key': 'team', 'Value': 'a'}])
+        self.explain(False, 'no identity policy allows it')
+        self.call('PutUserPolicy', UserName='eve', PolicyName='own', PolicyDocument=statement('Allow', 'GetItem'))
+        self.explain(True, 'allowed by statement 0 "AllowIt" of identity policy own of User eve')
+        self.explain(True, 'allowed', resource=self.TABLE + '/index/x')
+        self.explain(False, 'no identity policy allows it', action='Query')
+        self.call('CreateGroup', GroupName='readers')
+        self.call('PutGroupPolicy', GroupName='readers', PolicyName='shared', PolicyDocument=statement(
+            'Allow', 'Query', Condition={'StringEquals': {'aws:PrincipalTag/team': 'a'}}))
+        self.call('AddUserToGroup', GroupName='readers', UserName='eve')
+        self.explain(True, 'shared of Group readers', action='Query')
+        arn = json.loads(self.call('CreatePolicy', PolicyName='scans', PolicyDocument=statement('Allow', 'Scan')))['Policy']['Arn']
+        self.call('AttachUserPolicy', UserName='eve', PolicyArn=arn)
+        self.explain(True, 'identity policy scans', action='Scan')
+        self.call('PutUserPermissionsBoundary', UserName='eve', PermissionsBoundary=arn)
+        self.explain(False, 'boundary', action='GetItem')
+        self.explain(True, 'allowed', action='Scan')
+        self.call('PutResourcePolicy', ResourceArn=self.TABLE, Policy=json.dumps({'Version': '2012-10-17', 'Statement': [
+            {'Effect': 'Deny', 'Principal': {'AWS': 'arn:aws:iam::000000000000:user/eve'}, 'Action': 'dynamodb:Scan', 'Resource': self.TABLE}]}))
+        self.explain(False, 'resource policy', action='Scan')
+        self.call('DeleteResourcePolicy', ResourceArn=self.TABLE)
+        self.call('CreateRole', RoleName='nightly', AssumeRolePolicyDocument=json.dumps({'Version': '2012-10-17', 'Statement': [
+            {'Effect': 'Allow', 'Principal': {'AWS': '*'}, 'Action': 'sts:AssumeRole'}]}))
+        self.explain(False, 'no identity policy allows it', principal=role)
+        self.call('PutRolePolicy', RoleName='nightly', PolicyName='night', PolicyDocument=statement('Allow', '*'))
+        self.explain(True, 'night of Role nightly', principal=role)
+        # Whoever may not read identities is not told.
+        made = json.loads(self.call('CreateAccessKey', UserName='eve'))['AccessKey']
+        key = {'AWS_ACCESS_KEY_ID': made['AccessKeyId'], 'AWS_SECRET_ACCESS_KEY': made['SecretAccessKey']}
+        self.explain(False, 'is not authorized to perform: iam:GetUser', environment=key)
+        self.explain(False, 'cannot be found', principal='arn:aws:iam::000000000000:user/nobody')
+
+
 class Certified(Base):
     """With a certificate and without keys nothing is signed."""
 
