@@ -16,6 +16,7 @@
 #include "server/limits.h"
 
 struct server;
+struct outlet_opener;
 struct s3_store;
 struct tls;
 
@@ -42,7 +43,8 @@ struct server_options {
     enum auth_mode auth;     // if it is not AUTH_OFF, the api has a master key
     int64_t clock_skew_s;    // 0 means SIGN_SKEW_S
     const char *region;      // borrowed; NULL means AUTH_REGION
-    bool insecure;           // to be told in /health
+    const struct outlet_opener *opener; // how actions of alarms are called; borrowed, or NULL
+    bool insecure;                      // to be told in /health
 };
 
 // The clock of the api, which tests may move, and the system's randomness.
