@@ -67,8 +67,6 @@ bool session_within_rate(struct session *session)
     struct limits_rate rate = dynamo->rate;
     struct slice tag;
     uint64_t wait;
-    if (dynamo->limits == NULL)
-        return true;
     if (caller != NULL && caller->tag_count > 0 && caller_tag(caller, SLICE_LIT(RATE_TAG), &tag))
         DISREGARD(limits_rate_parse(tag, &rate)); // what is no rate changes nothing
     return limits_admit(dynamo->limits, identity_of(session), rate, session->begun_ns, &wait) ||
