@@ -25,8 +25,8 @@ bool auth_region_valid(struct slice region);
 // Whether signatures are asked for (--auth): not at all; counted and told, but served; refused.
 enum auth_mode { AUTH_OFF, AUTH_WARN, AUTH_ENFORCE };
 
-// What is taken from a signature that is not verified. The slices are the request's, or in the arena
-// of the error.
+// What is taken from a signature that is not verified. The slices are the request's, or in the
+// arena of the error.
 struct auth_scope {
     struct slice access_key;
     struct slice region; // stays what it is if the request names none
@@ -35,8 +35,8 @@ struct auth_scope {
 MUST_CHECK bool auth_check(const struct http_request *request, struct auth_scope *scope,
                            struct error *error);
 
-// The access key that a request names in its header, whatever else is wrong with it; borrowed, empty
-// if it names none.
+// The access key that a request names in its header, whatever else is wrong with it; borrowed,
+// empty if it names none.
 struct slice auth_principal(const struct http_request *request);
 
 struct auth_rules {

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <uv.h>
 
-#define JSON_1_0        "application/x-amz-json-1.0"
-#define JSON_1_1        "application/x-amz-json-1.1"
-#define JSON_PLAIN      "application/json"
-#define CORS_EXPOSED    "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
+#define JSON_1_0     "application/x-amz-json-1.0"
+#define JSON_1_1     "application/x-amz-json-1.1"
+#define JSON_PLAIN   "application/json"
+#define CORS_EXPOSED "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
 
 enum {
     ID_RANDOM = 26,
@@ -218,8 +218,7 @@ bool session_to_pool(struct session *session, enum data_step (*step)(struct sess
     return pool_submit(api_pool(session->dynamo->api), &session->task);
 }
 
-void session_leave_to_pool(struct session *session,
-                           enum data_step (*step)(struct session *session),
+void session_leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
                            void (*then)(struct session *session))
 {
     if (!session_to_pool(session, step, then))

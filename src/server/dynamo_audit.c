@@ -81,10 +81,9 @@ static void add(struct session *session, struct audit_entry *entry)
     const struct caller *caller = call->caller;
     entry->now_ms = env_now(&dynamo->env);
     // What was refused early, and objects, have only what they say of themselves.
-    entry->access_key = caller != NULL ? caller->access_key
-                        : call->principal.len > 0
-                            ? call->principal
-                            : auth_principal(&session->exchange->request);
+    entry->access_key = caller != NULL            ? caller->access_key
+                        : call->principal.len > 0 ? call->principal
+                                                  : auth_principal(&session->exchange->request);
     if (caller != NULL)
         entry->principal = caller->principal.arn;
     if (call->bound)

@@ -170,8 +170,8 @@ static bool authenticate(struct session *session, struct slice service)
     return session->dynamo->auth.mode == AUTH_WARN;
 }
 
-// Where signatures are not enforced, a request's own words name its region and who asks. What is not
-// well-formed was never served, and is not when others are only warned.
+// Where signatures are not enforced, a request's own words name its region and who asks. What is
+// not well-formed was never served, and is not when others are only warned.
 static bool take_word(struct session *session, bool always)
 {
     const struct http_request *request = &session->exchange->request;

@@ -66,6 +66,7 @@ struct session {
     // Who asks, until the answer is sent.
     struct arena who_arena;
     struct identity_guest guest;
+    struct limits_origin origin; // of a request that was found unlocked
     struct slice would; // why the request would be refused, if that were enforced; else empty
 
     // For the audit log: what was decided before there was a call, and why, in words that live
@@ -87,13 +88,12 @@ MUST_CHECK bool session_to_pool(struct session *session,
                                 void (*then)(struct session *session));
 
 // The same, or says that there are too many.
-void session_leave_to_pool(struct session *session,
-                           enum data_step (*step)(struct session *session),
+void session_leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
                            void (*then)(struct session *session));
 // Answers with an error that comes before any operation; some have no message.
 void session_error(struct session *session, enum error_code code, const char *message);
-// Goes on with the body, which is unpacked only now if it came compressed: for somebody who is known,
-// and behind the signature, which is that of the bytes as they came.
+// Goes on with the body, which is unpacked only now if it came compressed: for somebody who is
+// known, and behind the signature, which is that of the bytes as they came.
 void session_with_body(struct session *session, void (*then)(struct session *session));
 
 // Whether the request may come in; else it has been answered. A page of a stranger may not, unless

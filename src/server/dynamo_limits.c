@@ -26,8 +26,8 @@ bool session_unlocked(struct session *session, struct slice access_key)
 {
     if (!locks(session))
         return true;
-    unsigned wait =
-        limits_locked(session->dynamo->limits, origin_of(session, access_key), seconds(session));
+    session->origin = origin_of(session, access_key);
+    unsigned wait = limits_locked(session->dynamo->limits, session->origin, seconds(session));
     return wait == 0 ||
            error_set(&session->refusal, ERR_THROTTLING,
                      "Too many requests with a wrong signature came from this address. Try again "
@@ -38,7 +38,7 @@ bool session_unlocked(struct session *session, struct slice access_key)
 void session_signed(struct session *session, struct slice access_key)
 {
     if (locks(session) && access_key.len > 0)
-        limits_succeeded(session->dynamo->limits, origin_of(session, access_key), seconds(session));
+        limits_succeeded(session->dynamo->limits, session->origin, seconds(session));
 }
 
 void session_unsigned(struct session *session, struct slice access_key)
