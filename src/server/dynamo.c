@@ -433,6 +433,7 @@ static bool bind_tenant(struct session *session)
 {
     const struct http_request *request = &session->exchange->request;
     struct api_call *call = &session->call;
+    call->tenant = slice_of(NULL, 0);
     enum binding_word word =
         binding_judge(&session->dynamo->binding, session->trusted, request, &call->tenant);
     call->bound = word == BINDING_BOUND;
