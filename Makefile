@@ -58,6 +58,7 @@ fuzz: deps-fuzz build/fuzz/build.ninja
 bench: deps-bench build/build.ninja
 	@$(NINJA) -C build dolmen
 	@bench/getitem-cost build
+	@bench/getitem-cost --policies build
 	@bench/guard build
 	@bench/rules build
 	@bench/pattern build

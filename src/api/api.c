@@ -76,6 +76,9 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     api->find = operation_find;
     api->read = entity_read_start;
     api->store = options->store;
+    struct store_stats stats;
+    store_stats(options->store, &stats);
+    api->encrypted = stats.encrypted;
     shop->budget = options->budget;
     shop->engine = engine_open(options->store, clock_env(api), &maker, error);
     if (shop->engine == NULL) {

@@ -75,6 +75,8 @@ void bench_connection_frame(struct bench_connection *connection,
     (void)snprintf(operation, sizeof(operation), "DynamoDB_20120810.%s",
                    connection->request.operation);
     const struct client_signature signature = {.keys = keys,
+                                               .certified =
+                                                   client_link_certified(&connection->link),
                                                .region = "us-east-1",
                                                .method = "POST",
                                                .path = "/",
@@ -88,7 +90,7 @@ void bench_connection_frame(struct bench_connection *connection,
                   "api/dynamodb#3.1000.0\r\n"
                   "Amz-Sdk-Invocation-Id: 1c1e1ad0-3f4b-4a59-9f0d-6b1c7d6a2a10\r\n"
                   "Amz-Sdk-Request: attempt=1; max=3\r\n");
-    if (keys != NULL)
+    if (keys != NULL || signature.certified)
         client_head_sign(out, address, &signature);
     else
         head_pretend(out, operation);

@@ -51,6 +51,7 @@ struct elsewhere {
 struct api {
     struct workshop shop;         // what work beside requests stands on, and all else
     struct store *store;          // the engine's, to be asked for its stats
+    bool encrypted;               // what the store has on disk
     struct throttle *throttle;    // NULL if throughput is not enforced
     struct env env;               // as given
     _Atomic int64_t clock_offset; // milliseconds that the engine's clock is ahead of it

@@ -83,6 +83,7 @@ void call_write_table(struct api_call *call, const char *name, const struct tabl
     struct table_view view = {.region = call->region,
                               .now_ms = env_now(engine_env(call_engine(call))),
                               .moment = moment,
+                              .encrypted = call->api->encrypted,
                               .unsized = call->bound ||
                                          (call->state->policed && !call->state->origin.bypass)};
     struct json_writer w = call_open(call);

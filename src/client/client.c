@@ -10,12 +10,13 @@
 #include <strings.h>
 
 static void head_make(struct buf *head, const struct client_address *address,
-                      const struct client_request *request)
+                      const struct client_request *request, bool certified)
 {
     char operation[128];
     (void)snprintf(operation, sizeof(operation), "%s_20120810.%s",
                    request->of_streams ? "DynamoDBStreams" : "DynamoDB", request->operation);
     const struct client_signature signature = {.keys = request->keys,
+                                               .certified = certified,
                                                .region = request->region,
                                                .method = "POST",
                                                .path = "/",
@@ -92,7 +93,7 @@ int client_call(const char *url, const struct client_request *request, struct bu
     struct buf raw;
     buf_init(&head, 64 << 10);
     buf_init(&raw, 2 * (size_t)LIMIT_RESPONSE);
-    head_make(&head, &address, request);
+    head_make(&head, &address, request, client_link_certified(&link));
     int status = 0;
     // A server may answer before it has taken all: what it says is worth more than that.
     bool sent = !head.failed && client_link_send_all(&link, buf_view(&head)) &&

@@ -209,6 +209,11 @@ bool client_link_open(struct client_link *link, const struct client_address *add
     return false;
 }
 
+bool client_link_certified(const struct client_link *link)
+{
+    return link->ssl != NULL && SSL_get_certificate(link->ssl) != NULL;
+}
+
 void client_link_close(struct client_link *link)
 {
     if (link->ssl != NULL && SSL_is_init_finished(link->ssl))

@@ -39,6 +39,8 @@ struct client_link {
 MUST_CHECK bool client_link_open(struct client_link *link, const struct client_address *address,
                                  const struct client_trust *trust, char *error, size_t error_size);
 void client_link_close(struct client_link *link);
+// Whether the client came with a certificate of its own.
+bool client_link_certified(const struct client_link *link);
 // How long an answer is waited for.
 void client_link_patience(const struct client_link *link, unsigned seconds);
 

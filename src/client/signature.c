@@ -66,6 +66,8 @@ void client_head_sign(struct buf *head, const struct client_address *address,
         buf_slice(head, headers[i].value);
         buf_text(head, "\r\n");
     }
+    if (keys == NULL && signature->certified)
+        return;
     buf_text(head, "Authorization: ");
     if (keys != NULL)
         authorize(head, signature, headers, count, now);

@@ -6,7 +6,8 @@
 #include "sign/sign.h"
 
 struct client_signature {
-    const struct sign_keys *keys; // NULL: a signature that is well formed and means nothing
+    const struct sign_keys *keys; // NULL: a signature that is well formed and means nothing,
+    bool certified;               // or none at all: the connection's certificate says who asks
     const char *region;
     const char *method;
     const char *path;         // with its query, as it is sent

@@ -1,6 +1,6 @@
-// `dolmen policy`: documents checked, requests explained, cases decided. No server is asked: what
-// is here is argv and files around src/policy.
-#include "cli/command.h"
+// `dolmen policy`: documents checked, requests explained, cases decided: argv and files around
+// src/policy. With --endpoint or --data, explain asks for what is kept there (policy_kept.c).
+#include "commands/policy_kept.h"
 #include "policy/scenario.h"
 #include "json/writer.h"
 
@@ -156,26 +156,6 @@ static bool explain_one(struct cli_input *input, struct scenario *scenario, cons
     return decision.outcome == POLICY_ALLOW;
 }
 
-static bool explain(struct cli_input *input, struct scenario *scenario)
-{
-    const char *resource;
-    struct buf out;
-    bool ok = add_files(input, scenario, "--policy", POLICY_IDENTITY) &&
-              add_files(input, scenario, "--boundary", POLICY_BOUNDARY) &&
-              add_files(input, scenario, "--session-policy", POLICY_SESSION) &&
-              add_files(input, scenario, "--resource-policy", POLICY_RESOURCE) &&
-              add_context(input, scenario);
-    if (!ok)
-        return false;
-    buf_init(&out, OUTPUT_MAX);
-    for (size_t i = 0; (resource = cli_repeated(input, "--resource", i)) != NULL; i++) {
-        if (i > 0 && !cli_given(input, "--json"))
-            buf_byte(&out, '\n');
-        ok = explain_one(input, scenario, resource, &out) && ok;
-    }
-    return cli_print(&out, stdout) && ok;
-}
-
 static struct scenario *scenario_new(void)
 {
     struct scenario *scenario = malloc(sizeof(*scenario));
@@ -190,6 +170,32 @@ static void scenario_free(struct scenario *scenario)
     free(scenario);
 }
 
+// Each resource has a scenario of its own: its policy may be another one. `kept` is NULL if only
+// files are asked.
+static bool explain(struct cli_input *input, struct target *kept)
+{
+    const char *resource;
+    struct buf out;
+    bool allowed = true;
+    bool ok = true;
+    buf_init(&out, OUTPUT_MAX);
+    for (size_t i = 0; ok && (resource = cli_repeated(input, "--resource", i)) != NULL; i++) {
+        struct scenario *scenario = scenario_new();
+        ok = add_files(input, scenario, "--policy", POLICY_IDENTITY) &&
+             add_files(input, scenario, "--boundary", POLICY_BOUNDARY) &&
+             add_files(input, scenario, "--session-policy", POLICY_SESSION) &&
+             add_files(input, scenario, "--resource-policy", POLICY_RESOURCE) &&
+             add_context(input, scenario) &&
+             (kept == NULL ||
+              policies_kept(kept, scenario, cli_value(input, "--principal", NULL), resource));
+        if (ok && i > 0 && !cli_given(input, "--json"))
+            buf_byte(&out, '\n');
+        allowed = ok && explain_one(input, scenario, resource, &out) && allowed;
+        scenario_free(scenario);
+    }
+    return cli_print(&out, stdout) && allowed;
+}
+
 static bool run_explain(struct cli_input *input)
 {
     static const char *const needed[] = {"--principal", "--action", "--resource"};
@@ -198,10 +204,15 @@ static bool run_explain(struct cli_input *input)
     for (size_t i = 0; i < COUNT_OF(needed); i++)
         if (!cli_given(input, needed[i]))
             return cli_misused(input, "explain needs %s.", needed[i]);
-    struct scenario *scenario = scenario_new();
-    bool ok = explain(input, scenario);
-    scenario_free(scenario);
-    return ok;
+    // Not what the environment names: who explains files means these alone.
+    if (!cli_given(input, "--endpoint") && !cli_given(input, "--data"))
+        return explain(input, NULL);
+    struct target target;
+    if (!target_open(&target, input))
+        return false;
+    bool allowed = explain(input, &target);
+    target_close(&target);
+    return allowed;
 }
 
 // ---- test ------------------------------------------------------------------------------------

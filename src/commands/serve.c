@@ -560,6 +560,7 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
         !cli_number(input, "--ttl-rate", API_TTL_RATE, 1, 1000000, &ttl_rate))
         return false;
     options->request_timeout_ms = timeout * 1000;
+    options->opener = &opener;
     sigset_t stopping;
     signals_prepare(&stopping, options->tls != NULL);
     options->max_connections = connections_allowed();

@@ -266,6 +266,7 @@ static void inflate_end(struct connection *c, enum http_inflate result)
     switch (result) {
     case HTTP_INFLATED:
         request->body = buf_view(&c->inflated);
+        request->coding = HTTP_IDENTITY;
         break;
     case HTTP_INFLATE_TOO_LARGE:
         c->problem = (struct http_problem){413, "The request body is too large."};
@@ -331,36 +332,46 @@ static bool inflate_work(struct pool_task *task)
 static void request_inflated(struct connection *c)
 {
     // Unpacking that was given up has neither a body nor a problem.
-    bool whole = c->exchange.request.body.ptr == c->inflated.ptr;
-    c->broken = c->broken || (c->problem.status == 0 && !whole);
-    if (c->broken)
+    const struct http_handler *handler = connection_handler(c);
+    bool given_up = c->problem.status == 0 && http_is_packed(&c->exchange.request);
+    if (given_up && c->handled)
+        (void)problem_set(&c->problem, 400, "The client is gone.");
+    else
+        c->broken = c->broken || given_up;
+    if (c->broken && !c->handled)
         connection_close(c);
     else if (c->problem.status != 0)
         connection_reject(c, &c->problem);
+    else if (c->handled)
+        handler->unpacked(&c->exchange, handler->context);
     else
         request_handle(c);
 }
 
-// A request is complete. A small compressed body can hold a large one, so that its size says
-// nothing: all are left to the pool.
-static void request_begin(struct connection *c)
+// A small compressed body can hold a large one, so that its size says nothing: all are left to the
+// pool.
+void http_unpack(struct http_exchange *exchange)
 {
-    const struct http_request *request = &c->exchange.request;
-    connection_enter(c, CONNECTION_HANDLING);
-    if (c->exchange.taker != NULL) {
-        taken_begin(c);
-        return;
-    }
-    if (request->coding == HTTP_IDENTITY || request->body.len == 0) {
-        request_handle(c);
-        return;
-    }
+    struct connection *c = (struct connection *)exchange;
+    const struct http_request *request = &exchange->request;
     c->problem = (struct http_problem){0, NULL};
     atomic_store(&c->gone, false);
     if (connection_work(c, inflate_work, request_inflated))
         return;
     inflate_end(c, http_gzip_inflate(c->loop->gzip, request->coding, request->body, &c->inflated));
     request_inflated(c);
+}
+
+// A request is complete.
+static void request_begin(struct connection *c)
+{
+    connection_enter(c, CONNECTION_HANDLING);
+    if (c->exchange.taker != NULL)
+        taken_begin(c);
+    else if (http_is_packed(&c->exchange.request) && connection_handler(c)->unpacked == NULL)
+        http_unpack(&c->exchange);
+    else
+        request_handle(c);
 }
 
 // ---- Turns -----------------------------------------------------------------------------------

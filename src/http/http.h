@@ -13,8 +13,10 @@
 //   4. `close` when the connection ends; never between `handle` and http_respond. If the client
 //      hangs up meanwhile, `gone` says so; http_respond is still to be called.
 // An answer in pieces takes the place of http_respond: see http_stream_begin.
-// An answer that needs another thread: remember the exchange, return from `handle`, and from
-// that thread call http_exchange_resume; `resume` then runs on the loop's thread.
+// A compressed body comes as it was sent, if the handler has `unpacked`: http_unpack unpacks it,
+// once the handler knows for whom that is worth while. An answer that needs another thread:
+// remember the exchange, return from `handle`, and from that thread call http_exchange_resume;
+// `resume` then runs on the loop's thread.
 //
 // A request whose body should not wait in memory is taken at its head: `head` answers with a taker,
 // which hears of the request from then on instead of the handler. Its `begin` comes in the place of
@@ -93,6 +95,9 @@ struct http_handler {
     // The head of a request is there: who takes it, or NULL if its body is to be waited for.
     // Nothing may be answered yet. May be NULL.
     const struct http_taker *(*head)(struct http_exchange *exchange, void *context);
+    // The body is what http_unpack() was asked for. If it cannot be, `reject` comes instead. May be
+    // NULL: then `handle` gets unpacked bodies.
+    void (*unpacked)(struct http_exchange *exchange, void *context);
 };
 
 struct http_options {
@@ -137,6 +142,14 @@ void http_server_free(struct http_server *server);
 
 // Not while a part of the body is asked for.
 void http_respond(struct http_exchange *exchange, const struct http_response *response);
+
+// Unpacks the body, by the pool, and calls `unpacked`, maybe at once. Between `handle` and the
+// answer, only if the body is packed.
+void http_unpack(struct http_exchange *exchange);
+static inline bool http_is_packed(const struct http_request *request)
+{
+    return request->coding != HTTP_IDENTITY && request->body.len > 0;
+}
 
 // For takers: asks for the next part of the body, once, which comes in `body`, never at once. Not
 // after the last one. A client that waits for "100 Continue" gets it with the first.

@@ -59,7 +59,7 @@ bool http_same(struct slice text, struct slice lower)
 const struct slice *http_header_find(const struct http_request *request, struct slice name)
 {
     for (unsigned i = 0; i < request->header_count; i++) {
-        if (http_same(request->headers[i].name, name))
+        if (request->headers[i].name.len == name.len && http_same(request->headers[i].name, name))
             return &request->headers[i].value;
     }
     return NULL;

@@ -1,46 +1,9 @@
-// See time.h. Days are counted by the proleptic Gregorian calendar, whose years begin in March
-// here, so that a leap day is the last day of its year.
+// See time.h.
 #include "model/time.h"
 
+#include "base/time_text.h"
+
 enum { DAY = 86400, HOUR = 3600, MINUTE = 60 };
-
-struct civil {
-    int64_t year;
-    unsigned month; // 1 to 12
-    unsigned day;
-};
-
-static int64_t days_from_civil(struct civil civil)
-{
-    int64_t year = civil.year - (civil.month <= 2);
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    int64_t of_era = year - era * 400;
-    int64_t month = (civil.month + 9) % 12;
-    int64_t of_year = (153 * month + 2) / 5 + civil.day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static struct civil civil_from_days(int64_t days)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t day = days - era * 146097;
-    int64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    int64_t of_year = day - (365 * year + year / 4 - year / 100);
-    int64_t month = (5 * of_year + 2) / 153;
-    struct civil civil = {.year = year + era * 400,
-                          .month = (unsigned)(month < 10 ? month + 3 : month - 9),
-                          .day = (unsigned)(of_year - (153 * month + 2) / 5 + 1)};
-    civil.year += civil.month <= 2;
-    return civil;
-}
-
-static unsigned month_days(int64_t year, unsigned month)
-{
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (unsigned)(month == 2 && leap);
-}
 
 // `count` digits at *at, which moves behind them.
 static bool digits(struct slice *at, size_t count, unsigned *value)
@@ -70,15 +33,15 @@ static bool mark(struct slice *at, uint8_t byte)
 static bool date_part(struct slice *at, int64_t *seconds)
 {
     unsigned year;
-    struct civil civil;
+    struct time_civil civil;
     if (!digits(at, 4, &year) || !mark(at, '-') || !digits(at, 2, &civil.month) || !mark(at, '-') ||
         !digits(at, 2, &civil.day))
         return false;
     civil.year = year;
     if (civil.month < 1 || civil.month > 12 || civil.day < 1 ||
-        civil.day > month_days(civil.year, civil.month))
+        civil.day > time_month_days(civil.year, civil.month))
         return false;
-    *seconds = days_from_civil(civil) * DAY;
+    *seconds = time_days(civil) * DAY;
     return true;
 }
 
@@ -151,7 +114,7 @@ bool model_date_parse(struct slice text, struct model_time *time)
 // ---- Writing ----------------------------------------------------------------------------------
 
 struct broken {
-    struct civil civil;
+    struct time_civil civil;
     unsigned hour;
     unsigned minute;
     unsigned second;
@@ -163,7 +126,7 @@ static bool break_down(int64_t seconds, struct broken *out)
         return false;
     int64_t days = (seconds >= 0 ? seconds : seconds - (DAY - 1)) / DAY;
     unsigned left = (unsigned)(seconds - days * DAY);
-    *out = (struct broken){civil_from_days(days), left / HOUR, left / MINUTE % 60, left % 60};
+    *out = (struct broken){time_civil(days), left / HOUR, left / MINUTE % 60, left % 60};
     return true;
 }
 

@@ -39,6 +39,23 @@ static bool parameter_is(struct slice word, struct slice name, struct slice *val
     return true;
 }
 
+// Takes a parameter, up to another equal sign; false if it has none.
+static bool parameter_take(struct slice word, struct signing *signing)
+{
+    const uint8_t *equal = memchr(word.ptr, '=', word.len);
+    if (equal == NULL)
+        return false;
+    struct slice value = word;
+    struct slice name = slice_cut(&value, '=');
+    struct slice *to = slice_is(name, "Credential")      ? &signing->credential
+                       : slice_is(name, "SignedHeaders") ? &signing->signed_headers
+                       : slice_is(name, "Signature")     ? &signing->signature
+                                                         : NULL;
+    if (to != NULL)
+        *to = slice_cut(&value, '=');
+    return true;
+}
+
 // Parameters are separated by commas, spaces or both.
 static bool header_split(struct slice header, struct signing *signing, struct error *error)
 {
@@ -48,14 +65,11 @@ static bool header_split(struct slice header, struct signing *signing, struct er
         struct slice phrase = slice_cut(&rest, ' ');
         while (phrase.len > 0) {
             struct slice word = slice_cut(&phrase, ',');
-            if (word.len > 0 && memchr(word.ptr, '=', word.len) == NULL)
+            if (word.len > 0 && !parameter_take(word, signing))
                 return error_set(error, ERR_INCOMPLETE_SIGNATURE,
                                  "'%.*s' not a valid key=value pair (missing equal-sign) in "
                                  "Authorization header: '%.*s'.",
                                  SLICE_FMT(word), SLICE_FMT(header));
-            if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
-                !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
-                (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
         }
     }
     return true;
@@ -189,19 +203,17 @@ static bool credential_split(struct slice credential, struct slice parts[SCOPE_P
                      SLICE_FMT(credential));
 }
 
-static bool credential_check(struct slice credential, char region[AUTH_REGION_MAX + 1],
-                             struct error *error)
+static bool credential_check(struct slice credential, struct auth_scope *scope, struct error *error)
 {
     struct slice parts[SCOPE_PARTS];
     if (!credential_split(credential, parts, error))
         return false;
     struct slice third = parts[SCOPE_REGION];
-    if (!auth_region_valid(third))
+    if (!slice_equal(third, scope->region) && !auth_region_valid(third))
         return error_set(error, ERR_INVALID_SIGNATURE,
                          "Credential should be scoped to a valid region, not '%.*s'. ",
                          SLICE_FMT(third));
-    memcpy(region, third.ptr, third.len);
-    region[third.len] = 0;
+    *scope = (struct auth_scope){parts[SCOPE_KEY], third};
     return true;
 }
 
@@ -213,19 +225,24 @@ static bool algorithm_check(const struct signing *signing, struct error *error)
                      SLICE_FMT(signing->algorithm));
 }
 
-static bool signing_check(const struct signing *signing, char region[AUTH_REGION_MAX + 1],
+static struct slice credential_decode(struct slice credential, struct arena *arena)
+{
+    uint8_t decoded[CREDENTIAL_MAX];
+    return arena_copy(arena, percent_decode(credential, decoded));
+}
+
+static bool signing_check(const struct signing *signing, struct auth_scope *scope,
                           struct error *error)
 {
-    // Version 4a signs for all regions at once and names none.
-    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256"))
-        return true;
-    if (!algorithm_check(signing, error))
-        return false;
-    uint8_t decoded[CREDENTIAL_MAX];
     struct slice credential = signing->credential;
     if (signing->in_query)
-        credential = percent_decode(credential, decoded);
-    return credential_check(credential, region, error);
+        credential = credential_decode(credential, error->arena);
+    // Version 4a signs for all regions at once and names none.
+    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256")) {
+        scope->access_key = slice_cut(&credential, '/');
+        return true;
+    }
+    return algorithm_check(signing, error) && credential_check(credential, scope, error);
 }
 
 // ---- The whole ---------------------------------------------------------------------------
@@ -249,11 +266,10 @@ static bool signing_find(const struct http_request *request, struct signing *sig
                              : header_check(request, *header, signing, error);
 }
 
-bool auth_check(const struct http_request *request, char region[AUTH_REGION_MAX + 1],
-                struct error *error)
+bool auth_check(const struct http_request *request, struct auth_scope *scope, struct error *error)
 {
     struct signing signing = {.in_query = false};
-    return signing_find(request, &signing, error) && signing_check(&signing, region, error);
+    return signing_find(request, &signing, error) && signing_check(&signing, scope, error);
 }
 
 bool auth_claimed(const struct http_request *request)

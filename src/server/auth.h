@@ -25,13 +25,18 @@ bool auth_region_valid(struct slice region);
 // Whether signatures are asked for (--auth): not at all; counted and told, but served; refused.
 enum auth_mode { AUTH_OFF, AUTH_WARN, AUTH_ENFORCE };
 
-// The text in `region` is NUL-terminated, and stays what it is if the request names none. False:
-// the error is set (its message lives in its arena).
-MUST_CHECK bool auth_check(const struct http_request *request, char region[AUTH_REGION_MAX + 1],
+// What is taken from a signature that is not verified. The slices are the request's, or in the
+// arena of the error.
+struct auth_scope {
+    struct slice access_key;
+    struct slice region; // stays what it is if the request names none
+};
+// False: the error is set (its message lives in its arena).
+MUST_CHECK bool auth_check(const struct http_request *request, struct auth_scope *scope,
                            struct error *error);
 
-// The access key of the credential that a request carries in its header, borrowed from it; empty if
-// it carries none.
+// The access key that a request names in its header, whatever else is wrong with it; borrowed,
+// empty if it names none.
 struct slice auth_principal(const struct http_request *request);
 
 struct auth_rules {

@@ -16,11 +16,10 @@
 #include <stdlib.h>
 #include <uv.h>
 
-#define CHECKSUM_HEADER "x-amz-crc32: "
-#define JSON_1_0        "application/x-amz-json-1.0"
-#define JSON_1_1        "application/x-amz-json-1.1"
-#define JSON_PLAIN      "application/json"
-#define CORS_EXPOSED    "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
+#define JSON_1_0     "application/x-amz-json-1.0"
+#define JSON_1_1     "application/x-amz-json-1.1"
+#define JSON_PLAIN   "application/json"
+#define CORS_EXPOSED "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32"
 
 enum {
     ID_RANDOM = 26,
@@ -139,8 +138,7 @@ static void answer_unknown(struct session *session)
     answer(session, 404, (struct slice){NULL, 0}, SLICE_LIT("<UnknownOperationException/>\n"));
 }
 
-// An error that comes before any operation; some have no message.
-static void answer_error(struct session *session, enum error_code code, const char *message)
+void session_error(struct session *session, enum error_code code, const char *message)
 {
     session->called = true;
     if (message != NULL) {
@@ -220,31 +218,33 @@ bool session_to_pool(struct session *session, enum data_step (*step)(struct sess
     return pool_submit(api_pool(session->dynamo->api), &session->task);
 }
 
-static void leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
-                          void (*then)(struct session *session))
+void session_leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
+                           void (*then)(struct session *session))
 {
     if (!session_to_pool(session, step, then))
-        answer_error(session, ERR_THROTTLING, "Too many long requests are waiting");
+        session_error(session, ERR_THROTTLING, "Too many long requests are waiting");
 }
 
 // ---- Refusals ------------------------------------------------------------------------------
 
 static enum data_step read_refused(struct session *session)
 {
-    struct slice body = session->exchange->request.body;
-    session->well_formed = body.len == 0 || json_well_formed(body);
+    const struct http_request *request = &session->exchange->request;
+    // Nothing is unpacked for somebody who is refused.
+    session->well_formed =
+        request->body.len == 0 || http_is_packed(request) || json_well_formed(request->body);
     return DATA_READY;
 }
 
 static void answer_refusal(struct session *session)
 {
     if (!session->well_formed)
-        answer_error(session, ERR_SERIALIZATION, NULL);
+        session_error(session, ERR_SERIALIZATION, NULL);
     else if (!session->target_ours || !operation_known(session->operation))
-        answer_error(session, ERR_UNKNOWN_OPERATION, NULL);
+        session_error(session, ERR_UNKNOWN_OPERATION, NULL);
     else {
         session_refused(session, session->refusal.code, session->refusal.message);
-        answer_error(session, session->refusal.code, session->refusal.message);
+        session_error(session, session->refusal.code, session->refusal.message);
     }
 }
 
@@ -253,7 +253,7 @@ static void answer_refusal(struct session *session)
 static void refuse(struct session *session)
 {
     if (session->exchange->request.body.len > LIMIT_INLINE_BODY) {
-        leave_to_pool(session, read_refused, answer_refusal);
+        session_leave_to_pool(session, read_refused, answer_refusal);
         return;
     }
     (void)read_refused(session);
@@ -304,98 +304,41 @@ static bool delay(struct session *session)
     return session->delayed;
 }
 
-static void post(struct session *session)
+void session_with_body(struct session *session, void (*then)(struct session *session))
 {
-    const struct http_request *request = &session->exchange->request;
+    session->unpacked = then;
+    if (http_is_packed(&session->exchange->request))
+        http_unpack(session->exchange);
+    else
+        then(session);
+}
+
+static void on_unpacked(struct http_exchange *exchange, void *context)
+{
+    (void)context;
+    struct session *session = exchange->user;
+    session->unpacked(session);
+}
+
+static void perform(struct session *session)
+{
     struct api_call *call = &session->call;
-    session->called = true;
-    session->operation = (struct slice){NULL, 0};
-    session->target_ours = target_split(request, &session->operation);
-    if (!session->target_ours || !session_authenticate(session, SLICE_LIT("dynamodb"), true)) {
-        refuse(session);
-        return;
-    }
     call->operation = session->operation;
-    call->body = request->body;
+    call->body = session->exchange->request.body;
     call->done = on_done;
     call->context = session;
     if (!delay(session))
         start(session);
 }
 
-// ---- CloudWatch ------------------------------------------------------------------------------
-
-static struct slice header_text(const struct http_request *request, enum http_known which)
-{
-    const struct slice *value = http_header(request, which);
-    return value == NULL ? slice_of(NULL, 0) : *value;
-}
-
-static bool is_watch(const struct http_request *request, struct watch_request *out)
-{
-    return watch_owns(&(struct watch_head){.path = request->path,
-                                           .target = header_text(request, HTTP_AMZ_TARGET),
-                                           .type = header_text(request, HTTP_CONTENT_TYPE),
-                                           .body = request->body},
-                      out);
-}
-
-static enum data_step make_watch(struct session *session)
-{
-    struct watch_request request;
-    ensure(is_watch(&session->exchange->request, &request));
-    struct buf denial;
-    buf_init(&denial, DENIAL_MAX);
-    request.region = slice_str(session->region);
-    request.caller = session->call.caller;
-    request.denial = &denial;
-    session->status =
-        watch_answer(session->dynamo->watch, &request, &session->text, &session->watch_error);
-    buf_release(&denial);
-    return DATA_READY;
-}
-
-static void answer_watch(struct session *session)
-{
-    struct watch_request request;
-    ensure(is_watch(&session->exchange->request, &request));
-    session_headers(session);
-    if (request.protocol == WATCH_CBOR)
-        buf_text(&session->headers, "smithy-protocol: rpc-v2-cbor\r\n");
-    // The name that the error has in the Query protocol, which clients of the others still show.
-    if (request.protocol != WATCH_QUERY && session->watch_error != NULL)
-        buf_printf(&session->headers, "x-amzn-query-error: %s;%s\r\n", session->watch_error,
-                   session->status < 500 ? "Sender" : "Receiver");
-    answer(session, session->status, slice_str(watch_content_type(request.protocol)),
-           buf_view(&session->text));
-}
-
-// A request of CloudWatch that is refused: in the words of its protocol.
-static void answer_unsigned(struct session *session, const struct query_service *service)
-{
-    const struct error *refusal = &session->refusal;
-    session_refused(session, refusal->code, refusal->message);
-    if (http_header(&session->exchange->request, HTTP_AMZ_TARGET) != NULL)
-        answer_error(session, refusal->code, refusal->message);
-    else
-        session_query_error(session, service, refusal->code, refusal->message);
-}
-
-// A request for metrics and alarms. What others do is not for a tenant to see.
-static void post_watch(struct session *session)
+// The target was found to be ours, or not.
+static void post(struct session *session)
 {
     session->called = true;
-    bool known = session_authenticate(session, SLICE_LIT("monitoring"), true);
-    if (session->dynamo->auth.mode == AUTH_ENFORCE && !known) {
-        answer_unsigned(session, session_query_service("monitoring"));
-        return;
-    }
-    if (session->call.bound || !known) {
-        answer_error(session, ERR_ACCESS_DENIED, "Metrics and alarms are not for this request");
-        return;
-    }
-    buf_clear(&session->text);
-    leave_to_pool(session, make_watch, answer_watch);
+    if (session->target_ours && session_authenticate(session, SLICE_LIT("dynamodb"), true))
+        session_with_body(session, perform);
+    else
+        refuse(session);
 }
 
 // ---- What is not an operation ----------------------------------------------------------------
@@ -490,8 +433,6 @@ static bool bind_tenant(struct session *session)
 {
     const struct http_request *request = &session->exchange->request;
     struct api_call *call = &session->call;
-    call->principal = auth_principal(request);
-    call->bound = false;
     call->tenant = slice_of(NULL, 0);
     enum binding_word word =
         binding_judge(&session->dynamo->binding, session->trusted, request, &call->tenant);
@@ -519,14 +460,15 @@ static bool bind_tenant(struct session *session)
 
 bool session_enter(struct session *session, bool *foreign)
 {
-    if (!session_audited(session)) {
+    const struct dynamo *dynamo = session->dynamo;
+    if (dynamo->audit != NULL && !session_audited(session)) {
         answer_refused(session, 503, ERR_UNAVAILABLE,
                        "The audit log cannot be written, and nothing is done without it.");
         return false;
     }
-    switch (gate_judge(&session->dynamo->gate, &session->gate, &session->exchange->request)) {
+    switch (gate_judge(&dynamo->gate, &session->gate, &session->exchange->request)) {
     case GATE_OPEN:
-        return bind_tenant(session);
+        return dynamo->binding.name[0] == 0 || bind_tenant(session);
     case GATE_WRONG_HOST:
         answer_refused(session, 403, ERR_ACCESS_DENIED,
                        "The Host of this request is not a name of this server. If it should be, "
@@ -558,7 +500,7 @@ static bool page_allowed(struct session *session)
                                                      : SLICE_LIT("dolmen:GetMetrics"),
                                      .action_id = POLICY_ACTION_UNKNOWN,
                                      .resource = SLICE_LIT("*"),
-                                     .region = slice_str(session->region),
+                                     .region = session->call.region,
                                      .now_ms = api_clock_now(session->dynamo->api)};
     if (request.caller == NULL)
         return true;
@@ -584,23 +526,35 @@ static bool may_see(struct session *session)
                      "Requests that are bound to a tenant are for items alone.");
 }
 
-static void other(struct session *session)
+static void show_page(struct session *session)
 {
-    if (!may_see(session)) {
-        answer_unwanted(session);
-        return;
-    }
     session_headers(session);
     buf_clear(&session->text);
     if (status_is_long(&session->exchange->request)) {
-        leave_to_pool(session, make_page, answer_page);
+        session_leave_to_pool(session, make_page, answer_page);
         return;
     }
     (void)make_page(session);
     answer_page(session);
 }
 
+static void other(struct session *session)
+{
+    if (!may_see(session))
+        answer_unwanted(session);
+    else if (session_knocks(&session->exchange->request)) // nobody is known, and no body read
+        show_page(session);
+    else
+        session_with_body(session, show_page);
+}
+
 // ---- The handler -----------------------------------------------------------------------------
+
+static bool is_form(const struct http_request *request)
+{
+    const struct slice *type = http_header(request, HTTP_CONTENT_TYPE);
+    return type != NULL && slice_begins(*type, SLICE_LIT("application/x-www-form-urlencoded"));
+}
 
 static void on_handle(struct http_exchange *exchange, void *context)
 {
@@ -613,14 +567,20 @@ static void on_handle(struct http_exchange *exchange, void *context)
         return;
     session->type = json_type(request);
     bool typed = request->body.len == 0 || session->type.len > 0;
-    struct watch_request asked;
-    if (session_sts(session))
-        return;
-    if (slice_is(request->method, "POST") && is_watch(request, &asked)) {
-        post_watch(session);
+    bool posted = slice_is(request->method, "POST");
+    session->target_ours = root && posted && target_split(request, &session->operation);
+    if (session->target_ours && typed) {
+        post(session);
         return;
     }
-    if (root && typed && slice_is(request->method, "POST")) {
+    if (http_is_packed(request) && is_form(request)) {
+        // Whose it is, and who signs for that, would be found in it alone.
+        answer_refused(session, 415, ERR_SERIALIZATION, "Forms cannot be compressed.");
+        return;
+    }
+    if (posted && (session_sts(session) || session_watch(session)))
+        return;
+    if (root && posted && typed) {
         post(session);
         return;
     }
@@ -628,7 +588,7 @@ static void on_handle(struct http_exchange *exchange, void *context)
     bool preflight = cross && slice_is(request->method, "OPTIONS");
     if (data_owns(request->path) && !preflight) {
         if (session_authenticate(session, SLICE_LIT("dynamodb"), false))
-            data_begin(session);
+            session_with_body(session, data_begin);
         else
             answer_unwanted(session);
         return;
@@ -696,12 +656,12 @@ void session_sent(struct session *session)
 {
     if (session->counted)
         session_account(session);
-    if (!session->streaming)
+    if (session->dynamo->audit != NULL && !session->streaming)
         session_audit(session);
     session->counted = session->streaming = false;
     session->operation = (struct slice){NULL, 0};
     session->call.bound = false;
-    session->call.tenant = (struct slice){NULL, 0};
+    session->call.tenant = session->call.principal = (struct slice){NULL, 0};
     session_auth_end(session);
     if (session->data_called) {
         data_reset(session->data);
@@ -786,5 +746,6 @@ struct http_handler dynamo_handler(struct dynamo *dynamo)
         .gone = on_gone,
         .drained = on_drained,
         .head = session_taker,
+        .unpacked = on_unpacked,
     };
 }

@@ -80,7 +80,10 @@ static void add(struct session *session, struct audit_entry *entry)
     const struct api_call *call = &session->call;
     const struct caller *caller = call->caller;
     entry->now_ms = env_now(&dynamo->env);
-    entry->access_key = caller != NULL ? caller->access_key : call->principal;
+    // What was refused early, and objects, have only what they say of themselves.
+    entry->access_key = caller != NULL            ? caller->access_key
+                        : call->principal.len > 0 ? call->principal
+                                                  : auth_principal(&session->exchange->request);
     if (caller != NULL)
         entry->principal = caller->principal.arn;
     if (call->bound)

@@ -90,22 +90,14 @@ static struct slice header_text(const struct http_request *request, struct slice
     return value == NULL ? slice_of(NULL, 0) : *value;
 }
 
-static void region_own(struct session *session)
-{
-    struct slice own = session->dynamo->auth.region;
-    ensure(own.len <= AUTH_REGION_MAX);
-    memcpy(session->region, own.ptr, own.len);
-    session->region[own.len] = 0;
-}
-
 // Notes the caller: policies decide by it, and its tenant binds the call. They never see a region
 // that the client has chosen.
 static bool accept_caller(struct session *session)
 {
-    region_own(session);
     const struct http_request *request = &session->exchange->request;
     struct caller *caller = &session->guest.caller;
     struct api_call *call = &session->call;
+    call->region = session->dynamo->auth.region;
     caller->address = slice_str(session->peer.address);
     caller->agent = header_text(request, SLICE_LIT("user-agent"));
     caller->referer = header_text(request, SLICE_LIT("referer"));
@@ -123,11 +115,18 @@ static bool accept_caller(struct session *session)
     return true;
 }
 
+// Whether the client shows a certificate in the place of a signature.
+static bool comes_certified(const struct session *session)
+{
+    return http_exchange_certificate(session->exchange) != NULL &&
+           !auth_claimed(&session->exchange->request);
+}
+
 // A request without a signature is that of the user whose certificate the connection has.
 static bool identify_certificate(struct session *session, struct identity_seat *seat)
 {
     const struct http_certificate *certificate = http_exchange_certificate(session->exchange);
-    if (certificate == NULL || auth_claimed(&session->exchange->request))
+    if (!comes_certified(session))
         return false;
     identity_guest_leave(&session->guest);
     identity_seat_certificate(seat, slice_str(certificate->fingerprint),
@@ -160,29 +159,43 @@ static bool identify(struct session *session, struct slice service, struct auth_
     return accept_caller(session);
 }
 
-static bool authenticate(struct session *session, struct slice service, bool always)
+static bool authenticate(struct session *session, struct slice service)
 {
-    const struct http_request *request = &session->exchange->request;
-    enum auth_mode mode = session->dynamo->auth.mode;
     struct auth_claim claim = {.claim = {.access_key = {NULL, 0}}};
-    error_init(&session->refusal, &session->who_arena);
-    region_own(session);
-    // What is not well-formed was never served, and is not when others are only warned.
-    if (mode != AUTH_ENFORCE && always && !auth_check(request, session->region, &session->refusal))
-        return false;
-    if (mode == AUTH_OFF || identify(session, service, &claim)) {
+    if (identify(session, service, &claim)) {
         session_signed(session, claim.claim.access_key);
-        return session_within_rate(session);
+        return true;
     }
     session_auth_failed(session, claim.claim.access_key);
-    return mode == AUTH_WARN && session_within_rate(session);
+    return session->dynamo->auth.mode == AUTH_WARN;
+}
+
+// Where signatures are not enforced, a request's own words name its region and who asks. What is
+// not well-formed was never served, and is not when others are only warned.
+static bool take_word(struct session *session, bool always)
+{
+    const struct http_request *request = &session->exchange->request;
+    struct api_call *call = &session->call;
+    struct auth_scope scope = {.region = call->region};
+    bool formed = always && auth_check(request, &scope, &session->refusal);
+    call->region = scope.region;
+    call->principal = formed ? scope.access_key : auth_principal(request);
+    if (formed || !always)
+        return true;
+    if (!comes_certified(session))
+        return false;
+    error_init(&session->refusal, &session->who_arena);
+    return true;
 }
 
 bool session_authenticate(struct session *session, struct slice service, bool always)
 {
-    bool passed = authenticate(session, service, always);
-    session->call.region = slice_str(session->region);
-    return passed;
+    const struct dynamo *dynamo = session->dynamo;
+    error_init(&session->refusal, &session->who_arena);
+    session->call.region = dynamo->auth.region;
+    return (dynamo->auth.mode == AUTH_ENFORCE || take_word(session, always)) &&
+           (dynamo->auth.mode == AUTH_OFF || authenticate(session, service)) &&
+           (dynamo->limits == NULL || session_within_rate(session));
 }
 
 void session_auth_end(struct session *session)

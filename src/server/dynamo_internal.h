@@ -1,6 +1,7 @@
 // What the files of the handler share: the session of a connection.
 //
 //   dynamo.c       requests of DynamoDB's protocol, pages, the gate
+//   dynamo_watch.c  requests of CloudWatch
 //   dynamo_objects.c  requests of the object store
 //   dynamo_auth.c  who asks
 //   dynamo_query.c  requests of AWS's Query protocol
@@ -17,7 +18,8 @@
 
 #include <stddef.h>
 
-#define ID_HEADER "x-amzn-RequestId: "
+#define ID_HEADER       "x-amzn-RequestId: "
+#define CHECKSUM_HEADER "x-amz-crc32: "
 
 enum { ID_LENGTH = 52 };
 
@@ -40,7 +42,6 @@ struct session {
     const char *watch_error; // the code of CloudWatch's error; or NULL
     size_t bytes_out;
     struct slice type; // the request's content type, if it is one of ours
-    char region[AUTH_REGION_MAX + 1];
     struct buf headers;
     struct budget_account account;
     struct buf text;         // of an answer that is not an operation's
@@ -55,7 +56,8 @@ struct session {
     enum data_step (*step)(struct session *session);
     void (*next)(struct session *session);
     void (*then)(struct session *session);
-    struct error refusal; // in the arena below
+    void (*unpacked)(struct session *session); // goes on with the body that was compressed
+    struct error refusal;                      // in the arena below
     bool target_ours;
     bool well_formed; // the body is JSON
     bool paged;       // there is such a page:
@@ -64,6 +66,7 @@ struct session {
     // Who asks, until the answer is sent.
     struct arena who_arena;
     struct identity_guest guest;
+    struct limits_origin origin; // of a request that was found unlocked
     struct slice would; // why the request would be refused, if that were enforced; else empty
 
     // For the audit log: what was decided before there was a call, and why, in words that live
@@ -83,6 +86,15 @@ void session_respond(struct session *session, int status, struct slice type, str
 MUST_CHECK bool session_to_pool(struct session *session,
                                 enum data_step (*step)(struct session *session),
                                 void (*then)(struct session *session));
+
+// The same, or says that there are too many.
+void session_leave_to_pool(struct session *session, enum data_step (*step)(struct session *session),
+                           void (*then)(struct session *session));
+// Answers with an error that comes before any operation; some have no message.
+void session_error(struct session *session, enum error_code code, const char *message);
+// Goes on with the body, which is unpacked only now if it came compressed: for somebody who is
+// known, and behind the signature, which is that of the bytes as they came.
+void session_with_body(struct session *session, void (*then)(struct session *session));
 
 // Whether the request may come in; else it has been answered. A page of a stranger may not, unless
 // *foreign is there to note it.
@@ -119,6 +131,10 @@ void session_query_end(struct session *session, const char *action);
 MUST_CHECK bool query_value(struct slice form, const char *name, struct arena *arena,
                             struct slice *out);
 
+// dynamo_watch.c
+// Answers a request of CloudWatch; false if it is none.
+MUST_CHECK bool session_watch(struct session *session);
+
 // dynamo_sts.c
 // Answers a request of STS; false if it is none.
 MUST_CHECK bool session_sts(struct session *session);
@@ -129,7 +145,7 @@ MUST_CHECK bool session_unlocked(struct session *session, struct slice access_ke
 // What became of it: the signature was right, or not (session->refusal says how).
 void session_signed(struct session *session, struct slice access_key);
 void session_unsigned(struct session *session, struct slice access_key);
-// Whether whoever asks may ask once more.
+// Whether whoever asks may ask once more; if there are limits.
 MUST_CHECK bool session_within_rate(struct session *session);
 
 // dynamo_objects.c: who takes a request at its head, or NULL.

@@ -26,8 +26,8 @@ bool session_unlocked(struct session *session, struct slice access_key)
 {
     if (!locks(session))
         return true;
-    unsigned wait =
-        limits_locked(session->dynamo->limits, origin_of(session, access_key), seconds(session));
+    session->origin = origin_of(session, access_key);
+    unsigned wait = limits_locked(session->dynamo->limits, session->origin, seconds(session));
     return wait == 0 ||
            error_set(&session->refusal, ERR_THROTTLING,
                      "Too many requests with a wrong signature came from this address. Try again "
@@ -38,7 +38,7 @@ bool session_unlocked(struct session *session, struct slice access_key)
 void session_signed(struct session *session, struct slice access_key)
 {
     if (locks(session) && access_key.len > 0)
-        limits_succeeded(session->dynamo->limits, origin_of(session, access_key), seconds(session));
+        limits_succeeded(session->dynamo->limits, session->origin, seconds(session));
 }
 
 void session_unsigned(struct session *session, struct slice access_key)
@@ -67,8 +67,6 @@ bool session_within_rate(struct session *session)
     struct limits_rate rate = dynamo->rate;
     struct slice tag;
     uint64_t wait;
-    if (dynamo->limits == NULL)
-        return true;
     if (caller != NULL && caller->tag_count > 0 && caller_tag(caller, SLICE_LIT(RATE_TAG), &tag))
         DISREGARD(limits_rate_parse(tag, &rate)); // what is no rate changes nothing
     return limits_admit(dynamo->limits, identity_of(session), rate, session->begun_ns, &wait) ||

@@ -305,7 +305,7 @@ static bool may_assume(struct sts *sts, struct assume *assume, const struct iden
                                      .action_id = POLICY_ACTION_UNKNOWN,
                                      .resource = assume->arn,
                                      .resource_policy = role->compiled,
-                                     .region = slice_str(sts->session->region),
+                                     .region = sts->session->call.region,
                                      .now_ms = sts->now_ms,
                                      .lookup = look_up,
                                      .context = assume};

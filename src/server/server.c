@@ -173,6 +173,8 @@ struct server *server_start(const struct server_options *options, char *error, s
             .context = server->dynamo.metrics,
             .now = watch_clock,
             .clock = options->api,
+            .opener = options->opener,
+            .region = options->region == NULL ? AUTH_REGION : options->region,
         });
         server->http = http_server_start(&http, error, error_size);
     }

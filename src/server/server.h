@@ -17,6 +17,7 @@
 
 struct server;
 struct upstream;
+struct outlet_opener;
 struct s3_store;
 struct tls;
 
@@ -44,6 +45,7 @@ struct server_options {
     enum auth_mode auth;       // if it is not AUTH_OFF, the api has a master key
     int64_t clock_skew_s;      // 0 means SIGN_SKEW_S
     const char *region;        // borrowed; NULL means AUTH_REGION
+    const struct outlet_opener *opener; // how actions of alarms are called; borrowed, or NULL
     bool insecure;             // to be told in /health
 };
 

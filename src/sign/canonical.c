@@ -143,6 +143,13 @@ static void value_write(struct slice value, struct buf *out)
 {
     bool blank = false;
     value = slice_trim(value);
+    // Tabs are rare; without them whole words are taken.
+    while (value.len > 0 && memchr(value.ptr, '\t', value.len) == NULL) {
+        buf_slice(out, slice_cut(&value, ' '));
+        if (value.len > 0)
+            buf_byte(out, ' ');
+        value = slice_trim(value);
+    }
     for (size_t i = 0; i < value.len; i++) {
         bool is = value.ptr[i] == ' ' || value.ptr[i] == '\t';
         if (!is || !blank)
@@ -159,7 +166,8 @@ static void headers_write(const struct sign_request *request, struct slice names
         buf_slice(out, name);
         buf_byte(out, ':');
         for (size_t i = 0; i < request->header_count; i++) {
-            if (!sign_name_equal(request->headers[i].name, name))
+            if (request->headers[i].name.len != name.len ||
+                !sign_name_equal(request->headers[i].name, name))
                 continue;
             if (!first)
                 buf_byte(out, ',');

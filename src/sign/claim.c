@@ -28,12 +28,11 @@ static bool digits_only(struct slice text)
 static bool date_read_short(struct slice text, int64_t *ms)
 {
     const char *t = (const char *)text.ptr;
-    char full[24];
     if (text.len != SIGN_DATE - 1 || t[8] != 'T' || t[15] != 'Z')
         return false;
-    (void)snprintf(full, sizeof(full), "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", t, t + 4, t + 6, t + 9,
-                   t + 11, t + 13);
-    return time_parse(slice_str(full), ms);
+    const char full[] = {t[0], t[1], t[2],  t[3], '-',   t[4],  t[5], '-',   t[6],  t[7],
+                         'T',  t[9], t[10], ':',  t[11], t[12], ':',  t[13], t[14], 'Z'};
+    return time_parse(slice_of(full, sizeof(full)), ms);
 }
 
 // Sun, 30 Aug 2015 12:36:00 GMT
@@ -57,10 +56,15 @@ static bool date_read_http(struct slice text, int64_t *ms)
 bool sign_date_read(struct slice text, struct sign_claim *claim)
 {
     int64_t ms;
-    if (!date_read_short(text, &ms) && !date_read_http(text, &ms))
+    bool brief = date_read_short(text, &ms);
+    if (!brief && !date_read_http(text, &ms))
         return false;
     claim->seconds = ms / 1000;
-    sign_date(claim->seconds, claim->date);
+    if (brief)
+        memcpy(claim->date, text.ptr, SIGN_DATE - 1); // as it is signed
+    else
+        sign_date(claim->seconds, claim->date);
+    claim->date[SIGN_DATE - 1] = 0;
     return true;
 }
 

@@ -3,18 +3,32 @@
 #include "sign/sign.h"
 
 #include "base/encode.h"
+#include "base/time_text.h"
 #include "sign/sign_internal.h"
 
-#include <openssl/crypto.h>
 #include <stdio.h>
-#include <time.h>
+
+static void digits_write(char *out, size_t count, unsigned number)
+{
+    for (size_t i = count; i > 0; i--, number /= 10)
+        out[i - 1] = (char)('0' + number % 10);
+}
 
 void sign_date(int64_t seconds, char out[SIGN_DATE])
 {
-    time_t at = (time_t)seconds;
-    struct tm parts;
-    ensure(gmtime_r(&at, &parts) != NULL);
-    ensure(strftime(out, SIGN_DATE, "%Y%m%dT%H%M%SZ", &parts) > 0);
+    int64_t days = seconds / 86400 - (seconds % 86400 < 0);
+    int64_t of_day = seconds - days * 86400;
+    struct time_civil civil = time_civil(days);
+    ensure(civil.year >= 0 && civil.year <= 9999);
+    digits_write(out, 4, (unsigned)civil.year);
+    digits_write(out + 4, 2, civil.month);
+    digits_write(out + 6, 2, civil.day);
+    out[8] = 'T';
+    digits_write(out + 9, 2, (unsigned)(of_day / 3600));
+    digits_write(out + 11, 2, (unsigned)(of_day / 60 % 60));
+    digits_write(out + 13, 2, (unsigned)(of_day % 60));
+    out[15] = 'Z';
+    out[16] = 0;
 }
 
 void sign_payload_hash(struct slice body, char out[SIGN_HEX])
@@ -62,7 +76,7 @@ void sign_text(struct slice text, const struct sign_scope *scope, struct slice s
     sign_hmac_of(&key, text, slice_of("", 0), signature);
     hex_text(slice_of(signature, sizeof(signature)), hex);
     memcpy(out, hex, SIGN_HEX);
-    OPENSSL_cleanse(&key, sizeof(key));
+    explicit_bzero(&key, sizeof(key));
 }
 
 // Signs a request whose query is complete but for the signature.

@@ -209,6 +209,11 @@ static void put_encryption(const struct description *d)
     struct slice key = d->settings.key;
     if (!d->settings.encrypted)
         return;
+    // It was asked for, and nobody shall think that it is so.
+    if (!d->view->encrypted) {
+        json_form(d->w, "'SSEDescription':{'Status':'DISABLED'}");
+        return;
+    }
     struct buf arn;
     buf_init(&arn, 1 << 20);
     if (!slice_begins(key, SLICE_LIT("arn:"))) {

@@ -13,7 +13,8 @@ struct table_view {
     struct slice region; // names the ARNs
     int64_t now_ms;
     enum describe_moment moment;
-    bool unsized; // how much there is, is not told: all counts are 0
+    bool encrypted; // what is on disk
+    bool unsized;   // how much there is, is not told: all counts are 0
 };
 
 // The TableDescription object. `before` is the previous version if it was just updated.

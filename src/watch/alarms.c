@@ -11,7 +11,7 @@
 
 #define ALARM_PREFIX "alarm/"
 
-enum { ALARM_MEMORY = 1 << 20, PERIODS_MAX = 100, ALARM_NAME = 255 };
+enum { ALARM_MEMORY = 1 << 20, PERIODS_MAX = 100 };
 
 const char *const alarm_states[] = {"INSUFFICIENT_DATA", "OK", "ALARM"};
 
@@ -209,6 +209,7 @@ static struct slice record_value(const struct alarm *alarm, struct arena *arena,
     map_begin(&maker);
     map_put_text(&maker, "request", buf_view(&form));
     map_put_integer(&maker, "state", alarm->state);
+    map_put_integer(&maker, "told", alarm->told + 1); // older records have none
     map_put_text(&maker, "reason", slice_str(alarm->reason));
     map_put_integer(&maker, "changed", alarm->changed_ms);
     map_put_integer(&maker, "updated", alarm->updated_ms);
@@ -247,6 +248,7 @@ bool alarm_put(struct watch *watch, struct alarm *alarm, struct error *error)
     bool room = before != NULL || watch->alarm_count < WATCH_ALARMS_MAX;
     if (before != NULL) {
         alarm->state = before->state;
+        alarm->told = before->told;
         alarm->changed_ms = before->changed_ms;
         memcpy(alarm->reason, before->reason, sizeof(alarm->reason));
     }
@@ -293,6 +295,8 @@ static bool load_one(void *context, struct slice name, struct slice value)
         int64_t state = map_integer(value, "state");
         struct slice reason = map_text(value, "reason");
         alarm->state = state >= 0 && state <= ALARM_ALARM ? (enum alarm_state)state : ALARM_UNKNOWN;
+        int64_t told = map_integer(value, "told") - 1;
+        alarm->told = told >= 0 && told <= ALARM_ALARM ? (enum alarm_state)told : alarm->state;
         alarm->changed_ms = map_integer(value, "changed");
         alarm->updated_ms = map_integer(value, "updated");
         (void)snprintf(alarm->reason, sizeof(alarm->reason), "%.*s", SLICE_FMT(reason));
@@ -319,11 +323,13 @@ void alarms_load(struct watch *watch)
 
 static void change(struct watch *watch, struct alarm *alarm, enum alarm_state state)
 {
-    if (alarm->state != state)
+    enum alarm_state before = alarm->state;
+    if (before != state)
         log_warn("alarm %.*s is %s: %s", SLICE_FMT(alarm->name), alarm_states[state],
                  alarm->reason);
     alarm->state = state;
     alarm->changed_ms = watch->now_ms;
+    actions_changed(watch, alarm, before);
 }
 
 static bool breaches(const struct alarm *alarm, double value)
@@ -391,7 +397,7 @@ static bool judge(struct watch *watch, struct alarm *alarm, int64_t end)
     return true;
 }
 
-static void keep_logged(struct watch *watch, const struct alarm *alarm)
+void alarm_keep_logged(struct watch *watch, const struct alarm *alarm)
 {
     struct arena arena;
     struct error error;
@@ -415,7 +421,7 @@ void alarms_judge(struct watch *watch)
             continue;
         alarm->judged_ms = end;
         if (judge(watch, alarm, end))
-            keep_logged(watch, alarm);
+            alarm_keep_logged(watch, alarm);
     }
     unlock(watch);
 }

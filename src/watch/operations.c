@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TARGET  "GraniteServiceVersion20100801."
-#define PATH    "/service/GraniteServiceVersion20100801/operation/"
-#define XMLNS   "http://monitoring.amazonaws.com/doc/2010-08-01/"
-#define ACCOUNT "000000000000"
+#define TARGET "GraniteServiceVersion20100801."
+#define PATH   "/service/GraniteServiceVersion20100801/operation/"
+#define XMLNS  "http://monitoring.amazonaws.com/doc/2010-08-01/"
 
 enum { QUERIES_MAX = 500, MINUTE = 60 * 1000, HOUR = 60 * MINUTE };
 
@@ -276,6 +275,8 @@ static bool list_metrics(struct call *call)
 
 static bool put_metric_alarm(struct call *call)
 {
+    if (!actions_valid(&call->params, call->why, sizeof(call->why)))
+        return false;
     struct alarm *alarm = alarm_new(&call->params, call->why, sizeof(call->why));
     if (alarm == NULL)
         return false;
@@ -334,7 +335,7 @@ static void write_alarm(struct call *call, const struct alarm *alarm)
     const struct params *params = &alarm->params;
     char arn[512];
     struct slice region = call->request->region;
-    (void)snprintf(arn, sizeof(arn), "arn:aws:cloudwatch:%.*s:" ACCOUNT ":alarm:%.*s",
+    (void)snprintf(arn, sizeof(arn), "arn:aws:cloudwatch:%.*s:" WATCH_ACCOUNT ":alarm:%.*s",
                    SLICE_FMT(region), SLICE_FMT(alarm->name));
     answer_open_member(answer);
     answer_text(answer, "AlarmName", alarm->name);
@@ -441,8 +442,9 @@ static bool may(struct call *call, const struct operation *operation, struct sli
     int64_t now = call->watch->options.now(call->watch->options.clock);
     (void)snprintf(action, sizeof(action), "cloudwatch:%s", operation->name);
     if (operation->alarms != NULL)
-        (void)snprintf(resource, sizeof(resource), "arn:aws:cloudwatch:%.*s:" ACCOUNT ":alarm:%.*s",
-                       SLICE_FMT(region), SLICE_FMT(alarm));
+        (void)snprintf(resource, sizeof(resource),
+                       "arn:aws:cloudwatch:%.*s:" WATCH_ACCOUNT ":alarm:%.*s", SLICE_FMT(region),
+                       SLICE_FMT(alarm));
     return caller_may(&(struct caller_request){.caller = call->request->caller,
                                                .action = slice_str(action),
                                                .action_id = POLICY_ACTION_UNKNOWN,

@@ -36,6 +36,7 @@ struct watch *watch_new(const struct watch_options *options)
     ensure(pthread_mutex_init(&watch->lock, NULL) == 0);
     watch->started_ms = watch->now_ms = options->now(options->clock);
     alarms_load(watch);
+    actions_start(watch);
     worker_start(
         &watch->worker,
         &(struct worker_plan){.work = work, .context = watch, .every_ms = 1000, .asked = true});
@@ -47,6 +48,7 @@ void watch_free(struct watch *watch)
     if (watch == NULL)
         return;
     worker_stop(&watch->worker);
+    actions_stop(watch);
     for (size_t i = 0; i < watch->alarm_count; i++)
         alarm_free(watch->alarms[i]);
     series_free(watch);

@@ -3,6 +3,7 @@
 //
 //   series.c      minutes of the last three hours, and hours of the last 15 days
 //   alarms.c      alarms: kept in the store, judged when their period has ended
+//   actions.c     who is told of their changes
 //   params.c      requests of all protocols, as names and values
 //   answer.c      responses of all protocols
 //   cbor.c        CBOR, which one of them is
@@ -41,6 +42,7 @@ enum watch_metric {
 };
 
 struct watch;
+struct outlet_opener;
 
 // One operation on one table: totals since the start.
 struct watch_count {
@@ -59,6 +61,8 @@ struct watch_options {
     void *context;
     int64_t (*now)(void *context); // the clock, in ms
     void *clock;
+    const struct outlet_opener *opener; // how actions are called; borrowed, NULL: they are not
+    const char *region;                 // of ARNs; borrowed
 };
 struct watch *watch_new(const struct watch_options *options);
 // While the engine is open.

@@ -2,13 +2,16 @@
 #ifndef WATCH_WATCH_INTERNAL_H
 #define WATCH_WATCH_INTERNAL_H
 
+#include "base/time_text.h"
 #include "base/worker.h"
+#include "capture/outlet.h"
 #include "watch/watch.h"
 #include "json/writer.h"
 
 #include <pthread.h>
 
 #define WATCH_NAMESPACE "AWS/DynamoDB"
+#define WATCH_ACCOUNT   "000000000000"
 
 // ---- Series ----------------------------------------------------------------------------------
 
@@ -42,12 +45,14 @@ struct statistics {
 };
 
 struct alarm;
+struct caller_out;
 
 struct watch {
     struct watch_options options;
     struct worker worker;
-    pthread_mutex_t lock; // of all below
-    int64_t now_ms;       // of the round in progress
+    struct caller_out *caller; // who is told of alarms (actions.c); NULL: nobody
+    pthread_mutex_t lock;      // of all below
+    int64_t now_ms;            // of the round in progress
     int64_t started_ms;
     size_t series_count;
     struct series **series;
@@ -126,6 +131,8 @@ void cbor_flag(struct buf *out, bool flag);
 
 // ---- Alarms ----------------------------------------------------------------------------------
 
+enum { ALARM_NAME = 255, ACTIONS_MAX = 5 }; // actions of a state, as the service has it
+
 enum alarm_state { ALARM_UNKNOWN, ALARM_OK, ALARM_ALARM };
 extern const char *const alarm_states[]; // INSUFFICIENT_DATA, OK, ALARM
 
@@ -146,6 +153,13 @@ struct alarm {
     int64_t changed_ms; // the state
     int64_t updated_ms; // the alarm
     int64_t judged_ms;  // up to here
+
+    // For actions.c.
+    enum alarm_state told; // the state that was told last, or that nobody wanted to be told
+    unsigned attempts;     // to tell the present one
+    unsigned flying;       // calls that are on their way
+    unsigned done;         // bits of the actions that were told
+    int64_t next_ms;       // not before; by monotonic_ms()
 };
 
 // What a request asks for; NULL with a sentence in `why`.
@@ -157,8 +171,19 @@ MUST_CHECK bool alarm_put(struct watch *watch, struct alarm *alarm, struct error
 MUST_CHECK bool alarm_remove(struct watch *watch, struct slice name, struct error *error);
 MUST_CHECK bool alarm_set(struct watch *watch, struct slice name, enum alarm_state state,
                           struct slice reason, struct error *error);
+// Keeps its state, or logs why not; with the lock.
+void alarm_keep_logged(struct watch *watch, const struct alarm *alarm);
 void alarms_load(struct watch *watch);
 void alarms_judge(struct watch *watch);
+
+// ---- Actions (actions.c) -----------------------------------------------------------------------
+
+// False with a sentence if one cannot be an action.
+MUST_CHECK bool actions_valid(const struct params *params, char *why, size_t why_size);
+// The state of the alarm is another one, or was set again; with the lock. To be kept after it.
+void actions_changed(struct watch *watch, struct alarm *alarm, enum alarm_state before);
+void actions_start(struct watch *watch);
+void actions_stop(struct watch *watch);
 
 // The dimensions of a request below a name: false with a sentence if they are none of ours.
 MUST_CHECK bool selection_read(const struct params *params, const char *prefix, struct slice metric,

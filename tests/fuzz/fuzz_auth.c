@@ -38,20 +38,17 @@ static void check(const struct http_request *request)
     struct error error;
     arena_init(&arena, FUZZ_BUDGET);
     error_init(&error, &arena);
-    char *region = malloc(AUTH_REGION_MAX + 1);
-    ensure(region != NULL);
-    memset(region, 'x', AUTH_REGION_MAX + 1);
-    if (auth_check(request, region, &error)) {
-        size_t len = strnlen(region, AUTH_REGION_MAX + 1);
-        ensure(error.code == ERR_NONE && len > 0 && len <= AUTH_REGION_MAX);
+    struct auth_scope scope = {.region = SLICE_LIT(AUTH_REGION)};
+    if (auth_check(request, &scope, &error)) {
+        struct slice region = scope.region;
+        ensure(error.code == ERR_NONE && region.len > 0 && region.len <= AUTH_REGION_MAX);
         // It becomes part of ARNs in JSON.
-        for (size_t i = 0; i < len; i++)
-            ensure(region[i] > 0x20 && region[i] != 0x7f && region[i] != '"');
+        for (size_t i = 0; i < region.len; i++)
+            ensure(region.ptr[i] > 0x20 && region.ptr[i] != 0x7f && region.ptr[i] != '"');
     } else {
         fuzz_error(&error);
         check_message(error.message, &arena);
     }
-    free(region);
     arena_release(&arena);
 }
 

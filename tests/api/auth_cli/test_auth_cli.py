@@ -80,7 +80,7 @@ class Signed(Base):
         self.assertIn('notes', self.run_fine(environment, 'call', 'ListTables'))
 
     def test_region(self):
-        self.assertIn(':eu-north-1:', self.fine('call', 'DescribeTable', '{"TableName":"notes"}', '--region', 'eu-north-1'))
+        self.run_refused("not 'eu-north-1'", server.key, *self.at('call', 'ListTables', '--region', 'eu-north-1'))
 
     def test_query(self):
         self.assertEqual(json.loads(self.fine('query', 'notes', 'byTeam', 'team=a b', '--json'))['note'], '1')
@@ -201,6 +201,87 @@ class Refused(Base):
     def test_follow(self):
         self.run_refused(MISMATCH, {**server.key, 'AWS_SECRET_ACCESS_KEY': 'wrong'},
                          *self.at('query', 'notes', 'byTeam', 'team=a', '--follow'))
+
+
+class Explained(Base):
+    """What the policies of a running server decide."""
+
+    TABLE = 'arn:aws:dynamodb:us-east-1:000000000000:table/notes'
+
+    def call(self, operation, **request):
+        return self.run_fine(server.key, *self.at('call', operation, json.dumps(request)))
+
+    def explain(self, allowed, text, *arguments, principal='arn:aws:iam::000000000000:user/eve', environment=None, action='GetItem', resource=TABLE):
+        done = client(environment or server.key, *self.at('policy', 'explain', '--principal', principal, '--action', 'dynamodb:' + action, '--resource', resource,
+                                                          *arguments))
+        self.assertEqual(done.returncode, 0 if allowed else 1, f'{done.stdout}{done.stderr}')
+        self.assertIn(text, done.stdout + done.stderr)
+
+    def test_policies_of_a_server(self):
+        def statement(effect, action, **more):
+            return json.dumps({'Version': '2012-10-17', 'Statement': [{'Sid': effect + 'It', 'Effect': effect, 'Action': 'dynamodb:' + action, 'Resource': '*', **more}]})
+        role = 'arn:aws:sts::000000000000:assumed-role/nightly/tonight'
+        self.call('CreateUser', UserName='eve', Tags=[{'Key': 'team', 'Value': 'a'}])
+        self.explain(False, 'no identity policy allows it')
+        self.call('PutUserPolicy', UserName='eve', PolicyName='own', PolicyDocument=statement('Allow', 'GetItem'))
+        self.explain(True, 'allowed by statement 0 "AllowIt" of identity policy own of User eve')
+        self.explain(True, 'allowed', resource=self.TABLE + '/index/x')
+        self.explain(False, 'no identity policy allows it', action='Query')
+        self.call('CreateGroup', GroupName='readers')
+        self.call('PutGroupPolicy', GroupName='readers', PolicyName='shared', PolicyDocument=statement(
+            'Allow', 'Query', Condition={'StringEquals': {'aws:PrincipalTag/team': 'a'}}))
+        self.call('AddUserToGroup', GroupName='readers', UserName='eve')
+        self.explain(True, 'shared of Group readers', action='Query')
+        arn = json.loads(self.call('CreatePolicy', PolicyName='scans', PolicyDocument=statement('Allow', 'Scan')))['Policy']['Arn']
+        self.call('AttachUserPolicy', UserName='eve', PolicyArn=arn)
+        self.explain(True, 'identity policy scans', action='Scan')
+        self.call('PutUserPermissionsBoundary', UserName='eve', PermissionsBoundary=arn)
+        self.explain(False, 'boundary', action='GetItem')
+        self.explain(True, 'allowed', action='Scan')
+        self.call('PutResourcePolicy', ResourceArn=self.TABLE, Policy=json.dumps({'Version': '2012-10-17', 'Statement': [
+            {'Effect': 'Deny', 'Principal': {'AWS': 'arn:aws:iam::000000000000:user/eve'}, 'Action': 'dynamodb:Scan', 'Resource': self.TABLE}]}))
+        self.explain(False, 'resource policy', action='Scan')
+        self.call('DeleteResourcePolicy', ResourceArn=self.TABLE)
+        self.call('CreateRole', RoleName='nightly', AssumeRolePolicyDocument=json.dumps({'Version': '2012-10-17', 'Statement': [
+            {'Effect': 'Allow', 'Principal': {'AWS': '*'}, 'Action': 'sts:AssumeRole'}]}))
+        self.explain(False, 'no identity policy allows it', principal=role)
+        self.call('PutRolePolicy', RoleName='nightly', PolicyName='night', PolicyDocument=statement('Allow', '*'))
+        self.explain(True, 'night of Role nightly', principal=role)
+        # Whoever may not read identities is not told.
+        made = json.loads(self.call('CreateAccessKey', UserName='eve'))['AccessKey']
+        key = {'AWS_ACCESS_KEY_ID': made['AccessKeyId'], 'AWS_SECRET_ACCESS_KEY': made['SecretAccessKey']}
+        self.explain(False, 'is not authorized to perform: iam:GetUser', environment=key)
+        self.explain(False, 'cannot be found', principal='arn:aws:iam::000000000000:user/nobody')
+
+
+class Certified(Base):
+    """With a certificate and without keys nothing is signed."""
+
+    def test_no_claim(self):
+        pair = certificate('robot')
+        home = os.path.dirname(server.made['Authority'])
+        options = ('--tls-cert', home + '/server.crt', '--tls-key', home + '/secrets/server.key', '--tls-client-ca', pair[0], '--lockout', 'off')
+        at = ('--ca', server.made['Authority'], '--client-cert', pair[0], '--client-key', pair[1])
+        bench = ('bench', '--items', '100', '--requests', '20', '--workload', 'get')
+        with tempfile.TemporaryDirectory() as place:
+            made = json.loads(subprocess.run([BINARY, 'init', '--secure', place + '/db', '--json'], capture_output=True, check=True).stdout)
+            # The user of a certificate is found only where nobody claims to sign.
+            with Server(made['Data'], '--auth', 'enforce', '--master-key', f'file:{place}/db/secrets/master.key', *options) as there:
+                key = {'AWS_ACCESS_KEY_ID': made['AccessKeyId'], 'AWS_SECRET_ACCESS_KEY': made['SecretAccessKey']}
+                self.run_fine(key, 'call', 'ListTables', '--endpoint', there.endpoint, *at)
+                for line in (('call', 'ListTables'), bench):
+                    self.run_refused('Request is missing Authentication Token', {}, *line, '--endpoint', there.endpoint, *at)
+            with Server(place + '/open', '--auth', 'off', *options) as there:
+                for line in (('call', 'ListTables'), bench):
+                    self.run_fine({}, *line, '--endpoint', there.endpoint, *at)
+
+
+def certificate(name):
+    """Of a client, its own authority; with its key."""
+    cert, key = (os.path.join(scratch, name + end) for end in ('.pem', '.key'))
+    subprocess.run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', '/CN=' + name,
+                    '-keyout', key, '-out', cert], capture_output=True, check=True)
+    return cert, key
 
 
 class Open(Base):

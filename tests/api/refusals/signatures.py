@@ -1,4 +1,5 @@
 """Signatures, at each path that has to be signed."""
+import gzip
 import json
 import time
 
@@ -301,6 +302,43 @@ def cases(place):
     yield from dates(place, get)
     yield from tokens(place)
     yield from others(place)
+    yield from packed(place)
+
+
+def packed(place):
+    """Compressed bodies are signed as they come, and not unpacked before that is found right: what is no gzip at all is refused for its signature."""
+    def ask(key, body, signed=None, path='/'):
+        request = place.call(key, 'ListTables', {})
+        request.path, request.body = path, signed or body
+        request.set('Content-Encoding', 'gzip')
+        if path != '/':
+            request.drop('X-Amz-Target')
+        request.sign()
+        request.body = body
+        return request
+    stranger, plain, broken = ('AKIDNOBODY', 'x'), b'{"Limit": 5}', b'no gzip at all'
+    answer = place.must(ask(place.root, gzip.compress(plain)))
+    if 'TableNames' not in answer:
+        raise RuntimeError(answer)
+    yield '/: gzip, signed unpacked', lambda: ask(place.root, gzip.compress(plain, mtime=0), plain), lambda r: dynamo(*mismatch(r))
+    yield '/: no gzip, of a stranger', lambda: ask(stranger, broken), dynamo('UnrecognizedClientException', INVALID_TOKEN + '.')
+    yield '/: no gzip, well signed', lambda: ask(place.root, broken), (400, CORAL + 'SerializationException', 'The request body is not valid gzip.')
+    yield '/: a bomb, well signed', lambda: ask(place.root, gzip.compress(b' ' * (64 << 20))), (413, CORAL + 'SerializationException', 'The request body is too large.')
+    for path in ('/v1/Orders', '/metrics', '/admin/clock'):
+        yield path + ': no gzip, of a stranger', lambda path=path: ask(stranger, broken, path=path), lambda r: (403, AnyKind(), INVALID_TOKEN + '.')
+    yield '/health: no gzip, which is no page for POST', lambda: ask(stranger, broken, path='/health'), (404, '', '')
+
+    def form():
+        request = ask(place.root, gzip.compress(b'Action=ListMetrics&Version=2010-08-01'))
+        request.drop('X-Amz-Target')
+        request.set('Content-Type', 'application/x-www-form-urlencoded')
+        return request
+    yield '/: a form in gzip', form, (415, 'text/plain', 'Forms cannot be compressed.')
+
+
+class AnyKind:
+    def __eq__(self, other):
+        return True
 
 
 def dates(place, get):

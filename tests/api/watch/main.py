@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 """CloudWatch's part of the server: boto3 (the Query protocol), the AWS SDK for JavaScript (all protocols), JSON 1.0 and CBOR by hand. The clock is moved, so nothing waits for a minute."""
 import datetime
+import http.server
 import json
 import os
+import queue
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -19,6 +23,37 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from dolmen import AUTHORIZATION, Server  # noqa: E402
 
 PATIENCE = 60
+
+
+class Receiver:
+    """Takes posts, or refuses the next ones."""
+
+    def __enter__(self):
+        self.heard, self.refuse = queue.Queue(), 0
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers['content-length'])))
+                receiver.refuse -= 1
+                self.send_response(500 if receiver.refuse >= 0 else 200)
+                self.end_headers()
+                receiver.heard.put((self.path, self.headers, body))
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self.url = f'http://127.0.0.1:{self.server.server_port}/'
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def next(self):
+        return self.heard.get(timeout=PATIENCE)
 
 
 class Watch(unittest.TestCase):
@@ -167,6 +202,60 @@ class Watch(unittest.TestCase):
         self.server.kill()
         self.start()
         self.assertEqual(self.watch.describe_alarms()['MetricAlarms'], [])
+
+    def test_actions(self):
+        """A receiver is told of each change, whatever another one does; what it has missed while it or the server was away it is told later."""
+        with Receiver() as good, Receiver() as bad, socket.create_server(('127.0.0.1', 0)) as hanging:
+            hung = f'http://127.0.0.1:{hanging.getsockname()[1]}/'
+            self.alarm('stuck', AlarmActions=[hung] * 5)
+            self.alarm('off', AlarmActions=[good.url], ActionsEnabled=False)
+            self.alarm('a <b>', AlarmActions=[hung, good.url, 'arn:aws:lambda:us-east-1:000000000000:function:x'], OKActions=[good.url + 'fine'],
+                       TreatMissingData='ignore')
+            for name in ('stuck', 'off', 'a <b>'):
+                self.watch.set_alarm_state(AlarmName=name, StateValue='ALARM', StateReason='a drill')
+            path, headers, told = good.next()
+            self.assertEqual((path, headers['x-dolmen-event-type'], headers['x-dolmen-attempt'], headers['content-type']), ('/', 'ALARM', '1', 'application/json'))
+            self.assertEqual({key: told[key] for key in ('AlarmName', 'NewStateValue', 'OldStateValue', 'NewStateReason', 'AlarmArn', 'Region', 'AlarmDescription')}, {
+                'AlarmName': 'a <b>', 'NewStateValue': 'ALARM', 'OldStateValue': 'INSUFFICIENT_DATA', 'NewStateReason': 'a drill', 'Region': 'us-east-1',
+                'AlarmArn': 'arn:aws:cloudwatch:us-east-1:000000000000:alarm:a <b>', 'AlarmDescription': 'what is wrong'})
+            self.assertEqual(told['Trigger']['Dimensions'], [{'name': 'TableName', 'value': 'tab'}])
+            self.watch.set_alarm_state(AlarmName='a <b>', StateValue='OK', StateReason='over')
+            self.assertEqual([good.next()[i] for i in (0,)], ['/fine'])
+            # Refused at first, then taken: the same event.
+            bad.refuse = 2
+            self.alarm('again', AlarmActions=[bad.url])
+            self.watch.set_alarm_state(AlarmName='again', StateValue='ALARM', StateReason='x')
+            heard = [bad.next()[1] for _ in range(3)]
+            self.assertEqual([one['x-dolmen-attempt'] for one in heard], ['1', '2', '3'])
+            self.assertEqual(len({one['x-dolmen-event-id'] for one in heard}), 1)
+            # The state is set again: nothing new.
+            self.watch.set_alarm_state(AlarmName='again', StateValue='ALARM', StateReason='y')
+            # Killed before it could be told.
+            bad.refuse = 1000
+            self.alarm('late', AlarmActions=[bad.url])
+            self.watch.set_alarm_state(AlarmName='late', StateValue='ALARM', StateReason='z')
+            self.assertEqual(bad.next()[2]['AlarmName'], 'late')
+            self.server.kill()
+            bad.refuse = 0
+            while not bad.heard.empty():
+                bad.heard.get()
+            self.start()
+            _, headers, told = bad.next()
+            self.assertEqual(told['NewStateReason'], 'z')
+            self.alarm('next', AlarmActions=[bad.url])
+            self.watch.set_alarm_state(AlarmName='next', StateValue='ALARM', StateReason='w')
+            self.assertEqual(bad.next()[2]['AlarmName'], 'next')  # so 'late' is settled
+            self.server.stop()
+            self.start()
+            self.alarm('last', AlarmActions=[bad.url])
+            self.watch.set_alarm_state(AlarmName='last', StateValue='ALARM', StateReason='w')
+            heard = [bad.next()[2]['AlarmName']]
+            while heard[-1] != 'last':
+                heard.append(bad.next()[2]['AlarmName'])
+            self.assertNotIn('late', heard)  # 'next' may come twice: the server was stopped right behind it
+        for actions in (['http://'], ['ftp://x/'], ['x'], ['http://h/'] * 6, ['http://h/' + 'x' * 1024]):
+            with self.assertRaises(ClientError):
+                self.alarm('wrong', AlarmActions=actions)
 
     def test_states_and_pages(self):
         for i in range(7):
