@@ -169,7 +169,11 @@ static inline struct slice image_keys(struct image image)
 
 // ---- What a group is going to read (prefetch.c) ---------------------------------------------
 
-enum { PREFETCH_KEYS = 256, PREFETCH_BYTES = 8 << 20 }; // of a group: each value has up to 400 KB
+enum {
+    PREFETCH_KEYS = 256,
+    PREFETCH_BYTES = 8 << 20,  // of keys
+    PREFETCH_VALUES = 8 << 20, // bytes; jobs read for themselves what is behind them
+};
 struct prefetch {
     struct arena arena; // of the keys
     struct key_map by_key;

@@ -190,29 +190,35 @@ static PGresult *ask(struct postgres_store *own, struct postgres_snapshot *snaps
 }
 
 static bool postgres_get_many(struct store *store, struct store_snapshot *snapshot,
-                              struct store_read *reads, size_t count, struct store_error *error)
+                              struct store_read *reads, size_t *count, size_t bytes,
+                              struct store_error *error)
 {
     struct postgres_store *own = store_of(store);
+    uint8_t most[8];
     struct buf first;
     struct buf hash;
     if (is_cold(error))
         return false;
-    array_begin(&first, count);
-    array_begin(&hash, count);
-    for (size_t i = 0; i < count; i++) {
+    be64_put(most, bytes > INT64_MAX ? INT64_MAX : bytes);
+    array_begin(&first, *count);
+    array_begin(&hash, *count);
+    for (size_t i = 0; i < *count; i++) {
         struct link_key key = link_key(reads[i].key);
         array_add(&first, key.first);
         array_add(&hash, slice_of(key.hash, key.hash_len));
     }
     ensure(!first.failed && !hash.failed); // callers bound what they ask for
-    const struct slice parameters[] = {buf_view(&first), buf_view(&hash)};
+    const struct slice parameters[] = {buf_view(&first), buf_view(&hash),
+                                       slice_of(most, sizeof(most))};
     PGresult *result =
         ask(own, (struct postgres_snapshot *)snapshot, LINK_get_many, parameters, error);
     buf_release(&first);
     buf_release(&hash);
-    if (result != NULL)
-        read_rows(own, result, reads, count);
-    return result != NULL;
+    if (result == NULL)
+        return false;
+    *count = (size_t)own->pool.pq.PQntuples(result);
+    read_rows(own, result, reads, *count);
+    return true;
 }
 
 static enum store_result postgres_get(struct store *store, struct store_snapshot *snapshot,

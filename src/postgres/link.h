@@ -42,9 +42,12 @@ MUST_CHECK bool pq_load(struct pq_library *out, struct store_error *error);
 // the index holds, and the rest, which nearly always is empty; h is the digest of the rest.
 #define LINK_STATEMENTS(X)                                                                         \
     X(get, 2, "select 1, v from kv where p = $1 and h = $2")                                       \
-    X(get_many, 2,                                                                                 \
-      "select i::int4, (select v from kv where kv.p = k.p and kv.h = k.h) from "                   \
-      "unnest($1::bytea[], $2::bytea[]) with ordinality as k(p, h, i)")                            \
+    X(get_many, 3,                                                                                 \
+      "select i::int4, v from (select i, v, coalesce(sum(octet_length(v)) over "                   \
+      "(rows between unbounded preceding and 1 preceding), 0) as before "                          \
+      "from unnest($1::bytea[], $2::bytea[]) with ordinality as k(p, h, i) "                       \
+      "left join lateral (select v from kv where kv.p = k.p and kv.h = k.h offset 0) as f "        \
+      "on true) as s where before < $3::int8")                                                     \
     X(up, 4,                                                                                       \
       "select p, r, v from kv where p >= $1 and p <= $3 and (p, r) >= ($1, $2) and "               \
       "(p, r) < ($3, $4) order by p, r limit $5::int4")                                            \

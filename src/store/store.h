@@ -80,6 +80,7 @@ void store_value_release(struct store *store, struct store_value *value);
 // One of many keys, and what is there: each value is released by itself.
 struct store_read {
     struct slice key; // borrowed for the call
+    bool read;        // false: it was left out (store_get_first)
     bool found;
     struct store_value value; // if it was found
 };
@@ -88,6 +89,11 @@ struct store_read {
 // call. False, as STORE_FAILED above: nothing is held then.
 MUST_CHECK bool store_get_many(struct store *store, struct store_snapshot *snapshot,
                                struct store_read *reads, size_t count, struct store_error *error);
+// The same within bounds: the first of the keys, in their order, until their values have `bytes`
+// together, and at least one. *count says how many were read.
+MUST_CHECK bool store_get_first(struct store *store, struct store_snapshot *snapshot,
+                                struct store_read *reads, size_t *count, size_t bytes,
+                                struct store_error *error);
 
 // Whether reads of the calling thread may wait for the disk; at first they may. Otherwise a read
 // whose bytes are not in memory fails at once with error.cold set, which is no failure of the
