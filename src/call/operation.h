@@ -220,6 +220,11 @@ MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *acti
 MUST_CHECK bool call_get(struct api_call *call, const struct table *table,
                          struct store_snapshot *snapshot, struct slice tree_key,
                          struct item_read *out);
+// The first of many, at least one, and as many as the slice has work for: *count says how many.
+// They are as they are stored; call_show() makes each what whoever asks may know, once.
+MUST_CHECK bool call_get_many(struct api_call *call, struct store_snapshot *snapshot,
+                              const struct slice *tree_keys, size_t *count, struct item_read *out);
+MUST_CHECK bool call_show(struct api_call *call, const struct table *table, struct item_read *out);
 // Whether policies of the table's model bind the call: it has a caller who may not bypass them.
 // Asked for each table that is found.
 bool call_policed(struct api_call *call, const struct table *table);

@@ -340,6 +340,11 @@ struct item_read {
 };
 MUST_CHECK bool engine_get(struct engine *engine, struct store_snapshot *snapshot,
                            struct slice tree_key, struct item_read *out, struct error *error);
+// The first of many, until they have `bytes` together, and at least one: *count says how many were
+// read. Of a store behind a network that is one round trip. If it fails nothing is held.
+MUST_CHECK bool engine_get_many(struct engine *engine, struct store_snapshot *snapshot,
+                                const struct slice *tree_keys, size_t *count, size_t bytes,
+                                struct item_read *out, struct error *error);
 void item_read_release(struct engine *engine, struct item_read *read);
 
 struct page_request {
