@@ -59,7 +59,12 @@ MUST_CHECK bool pq_load(struct pq_library *out, struct store_error *error);
       "(p, r) < ($3, $4) order by p desc, r desc limit $5::int4")                                  \
     X(down_all, 2,                                                                                 \
       "select p, r, v from kv where p >= $1 and (p, r) >= ($1, $2) "                               \
-      "order by p desc, r desc limit $3::int4")
+      "order by p desc, r desc limit $3::int4")                                                    \
+    X(discard, 5,                                                                                  \
+      "delete from kv using (select p, h from kv where p >= $1 and p <= $3 and "                   \
+      "(p, r) >= ($1, $2) and (p, r) < ($3, $4) limit $6::int4) as d where kv.p = d.p and "        \
+      "kv.h = d.h and exists (select 1 from fence where one = 1 and epoch = $5::int8) returning "  \
+      "1")
 
 enum link_statement {
 #define X(name, parameters, text) LINK_##name,

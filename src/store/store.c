@@ -314,10 +314,15 @@ bool store_recover(struct store *store, struct store_error *error)
     return store->driver->recover == NULL || store->driver->recover(store, error);
 }
 
-void store_discard(struct store *store, struct slice lower, struct slice upper)
+bool store_discard(struct store *store, struct slice lower, struct slice upper)
 {
-    if (store->driver->discard != NULL && slice_compare(lower, upper) < 0)
+    if (slice_compare(lower, upper) >= 0)
+        return false;
+    if (store->driver->discard_piece != NULL)
+        return store->driver->discard_piece(store, lower, upper);
+    if (store->driver->discard != NULL)
         store->driver->discard(store, lower, upper);
+    return false;
 }
 
 bool store_reclaim(struct store *store, uint64_t freed)

@@ -218,8 +218,9 @@ MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
 // What is deleted gives its space back when tables are merged, by and by. Any thread may ask.
 
 // The caller is about to delete [lower, upper) for good, and nobody else reads it any more: what of
-// it can go at once goes. It still has to be deleted.
-void store_discard(struct store *store, struct slice lower, struct slice upper);
+// it can go at once goes. It still has to be deleted. True if there may be more that can go: ask
+// again.
+bool store_discard(struct store *store, struct slice lower, struct slice upper);
 // Has what was deleted since the last time merged away, in the background, if that is worth
 // rewriting some hundred MB of other data: because of the bytes that were freed, as far as the
 // caller knows, or of what reads have to pass over. False if it is not.

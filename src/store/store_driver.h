@@ -45,6 +45,8 @@ struct store_driver {
     bool (*recover)(struct store *store, struct store_error *error);
     enum store_condition (*condition)(struct store *store, struct store_error *why);
     void (*discard)(struct store *store, struct slice lower, struct slice upper);
+    // The same a piece at a time: true if there may be more. One of the two, or none.
+    bool (*discard_piece)(struct store *store, struct slice lower, struct slice upper);
     bool (*reclaim)(struct store *store, uint64_t freed);
     bool (*settle)(struct store *store, unsigned timeout_ms);
     void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros
