@@ -129,6 +129,7 @@ struct api_state {
     bool at_once;                        // on a loop, where what is long is begun anew in the pool
     bool written;                        // the writer has done its part
     bool answered;                       // the response was made in the pool
+    bool arrived;                        // what was ordered of the store is there
     const char *throttle_reason;         // of ThrottlingReasons; NULL without
     struct slice throttle_resource;
     struct slice subject; // the item that is asked for, or its key, while it may be refused
@@ -200,6 +201,11 @@ enum step call_go_on(struct api_call *call, uint64_t work,
 // The call's write is done (on the writer's thread): tells the owner, or, if the response will be
 // large, has the pool make it first.
 void call_written(struct api_call *call);
+
+// What the call has ordered of the store is there (on another thread): `resume` goes on, on the
+// loop if that is no more work than a loop may do, else in the pool. It must not need another
+// slice.
+void call_arrived(struct api_call *call, uint64_t work);
 
 // ---- Tables and keys (keys.c) ------------------------------------------------------------------
 

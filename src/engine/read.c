@@ -22,7 +22,7 @@ bool engine_get(struct engine *engine, struct store_snapshot *snapshot, struct s
     return true;
 }
 
-static struct item_read item_in(const struct store_read *read)
+struct item_read item_read_of(const struct store_read *read)
 {
     struct item_read item = {.item = VALUE_NONE};
     if (read->found) {
@@ -46,7 +46,7 @@ bool engine_get_many(struct engine *engine, struct store_snapshot *snapshot,
     if (!store_get_first(engine->store, snapshot, reads, count, bytes, &cause))
         return engine_store_failed(error, &cause);
     for (size_t i = 0; i < *count; i++)
-        out[i] = item_in(&reads[i]);
+        out[i] = item_read_of(&reads[i]);
     return true;
 }
 

@@ -93,6 +93,8 @@ struct http_handler {
     // The head of a request is there: who takes it, or NULL if its body is to be waited for.
     // Nothing may be answered yet. May be NULL.
     const struct http_taker *(*head)(struct http_exchange *exchange, void *context);
+    // A turn of a loop has ended: what was gathered in it may go. NULL if nothing is.
+    void (*turn)(void *context);
 };
 
 struct http_options {
