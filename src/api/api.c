@@ -376,6 +376,16 @@ void api_stats(struct api *api, struct api_stats *out)
     out->canceled = api->canceled;
 }
 
+bool api_gathers(const struct api *api)
+{
+    return engine_gathers(api->shop.engine);
+}
+
+void api_turn_ended(struct api *api)
+{
+    engine_turn_ended(api->shop.engine);
+}
+
 struct pool *api_pool(struct api *api)
 {
     return api->pool;

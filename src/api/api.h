@@ -80,6 +80,10 @@ struct identity *api_identity(struct api *api); // NULL without a master key
 // Has requests that are long (in the pool, or reading whole tables) fail soon, because the server
 // is to stop. Any thread.
 void api_cut_short(struct api *api);
+// Whether reads of event loops are gathered, and read together when a turn has ended, which each
+// loop says then: so it is with a store behind a network.
+bool api_gathers(const struct api *api);
+void api_turn_ended(struct api *api);
 // The threads for what is long, for whoever has such work beside the calls.
 struct pool *api_pool(struct api *api);
 // Finishes what is queued, then closes the store. No call may be between start and done.

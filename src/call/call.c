@@ -291,10 +291,30 @@ static void finish(struct api_call *call)
     call_respond(call);
 }
 
+// What was ordered is there: the rest of the operation, on the loop.
+static void go_on(struct api_call *call)
+{
+    call->state->work = LIMIT_SLICE_WORK;
+    enum step step = call->state->resume(call);
+    ensure(step == STEP_READY || step == STEP_FAILED);
+    call_respond(call);
+}
+
 void api_call_finish(struct api_call *call)
 {
-    if (!call->state->answered)
+    if (call->state->answered)
+        return;
+    if (call->state->arrived)
+        go_on(call);
+    else
         finish(call);
+}
+
+void call_arrived(struct api_call *call, uint64_t work)
+{
+    call->state->arrived = true;
+    if (work <= LIMIT_INLINE_WORK || !submit_rest(call))
+        call->done(call);
 }
 
 static enum step finish_written(struct api_call *call)

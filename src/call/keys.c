@@ -165,9 +165,21 @@ bool call_key(struct api_call *call, const struct table *table, struct slice key
 bool call_get(struct api_call *call, const struct table *table, struct store_snapshot *snapshot,
               struct slice tree_key, struct item_read *out)
 {
+    return engine_get(call_engine(call), snapshot, tree_key, out, &call->error) &&
+           call_show(call, table, out);
+}
+
+bool call_get_many(struct api_call *call, struct store_snapshot *snapshot,
+                   const struct slice *tree_keys, size_t *count, struct item_read *out)
+{
+    uint64_t work = call->state->work;
+    return engine_get_many(call_engine(call), snapshot, tree_keys, count, work > 0 ? work : 1, out,
+                           &call->error);
+}
+
+bool call_show(struct api_call *call, const struct table *table, struct item_read *out)
+{
     struct guard_veil veil;
-    if (!engine_get(call_engine(call), snapshot, tree_key, out, &call->error))
-        return false;
     if (out->item.len == 0 || !guard_binds(table->guard, call_reader(call)))
         return true;
     switch (guard_sight(table->guard, call_reader(call), out->item, &veil)) {

@@ -141,6 +141,7 @@ struct api_state {
     bool at_once;                        // on a loop, where what is long is begun anew in the pool
     bool written;                        // the writer has done its part
     bool answered;                       // the response was made in the pool
+    bool arrived;                        // what was ordered of the store is there
     const char *throttle_reason;         // of ThrottlingReasons; NULL without
     struct slice throttle_resource;
     struct slice subject; // the item that is asked for, or its key, while it may be refused
@@ -213,6 +214,11 @@ enum step call_go_on(struct api_call *call, uint64_t work,
 // large, has the pool make it first.
 void call_written(struct api_call *call);
 
+// What the call has ordered of the store is there (on another thread): `resume` goes on, on the
+// loop if that is no more work than a loop may do, else in the pool. It must not need another
+// slice.
+void call_arrived(struct api_call *call, uint64_t work);
+
 // ---- Tables and keys (keys.c) ------------------------------------------------------------------
 
 // The table of a name or ARN, held until the call ends; NULL with ResourceNotFoundException.
@@ -232,6 +238,11 @@ MUST_CHECK bool call_action_key(struct api_call *call, struct write_action *acti
 MUST_CHECK bool call_get(struct api_call *call, const struct table *table,
                          struct store_snapshot *snapshot, struct slice tree_key,
                          struct item_read *out);
+// The first of many, at least one, and as many as the slice has work for: *count says how many.
+// They are as they are stored; call_show() makes each what whoever asks may know, once.
+MUST_CHECK bool call_get_many(struct api_call *call, struct store_snapshot *snapshot,
+                              const struct slice *tree_keys, size_t *count, struct item_read *out);
+MUST_CHECK bool call_show(struct api_call *call, const struct table *table, struct item_read *out);
 // Whether policies of the table's model bind the call: it has a caller who may not bypass them.
 // Asked for each table that is found.
 bool call_policed(struct api_call *call, const struct table *table);

@@ -43,12 +43,14 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
     make_guards(engine, maker);
     ensure_started(judge_start(engine));
     ensure_started(writer_start(engine));
+    orders_start(engine);
     keeper_start(engine);
     return engine;
 }
 
 void engine_close(struct engine *engine)
 {
+    orders_stop(engine);
     keeper_stop(engine);
     writer_stop(engine);
     judge_stop(engine);

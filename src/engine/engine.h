@@ -360,6 +360,31 @@ struct item_read {
 };
 MUST_CHECK bool engine_get(struct engine *engine, struct store_snapshot *snapshot,
                            struct slice tree_key, struct item_read *out, struct error *error);
+// An item that somebody asks for who does not wait, of a store behind a network: what is ordered in
+// one turn of a loop is read in one call (orders.c).
+struct read_order {
+    struct read_order *next; // private
+    struct slice key;        // the tree key, borrowed until `done`
+    struct error *error;     // as well; set if it failed
+    bool failed;
+    struct item_read read; // what is there: the owner releases it
+    // Is called once, on another thread; the order may be gone afterwards.
+    void (*done)(struct read_order *order);
+};
+// Whether orders are taken; else engine_get() is as good.
+bool engine_gathers(const struct engine *engine);
+// False, with the error set, if too many wait already. Else it belongs to the engine until `done`,
+// which may come before this returns.
+MUST_CHECK bool engine_order(struct engine *engine, struct read_order *order);
+// The calling thread, a loop, has ended its turn: what was ordered is read now. The orders of a
+// thread that never says so are read one by one.
+void engine_turn_ended(struct engine *engine);
+
+// The first of many, until they have `bytes` together, and at least one: *count says how many were
+// read. Of a store behind a network that is one round trip. If it fails nothing is held.
+MUST_CHECK bool engine_get_many(struct engine *engine, struct store_snapshot *snapshot,
+                                const struct slice *tree_keys, size_t *count, size_t bytes,
+                                struct item_read *out, struct error *error);
 void item_read_release(struct engine *engine, struct item_read *read);
 
 struct page_request {

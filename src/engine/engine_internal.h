@@ -123,8 +123,9 @@ struct judge {
 
 struct engine {
     struct store *store;
-    struct env env;     // as given, and with ids:
-    struct env_ids ids; // in order
+    struct orders *orders; // of a store behind a network, else NULL
+    struct env env;        // as given, and with ids:
+    struct env_ids ids;    // in order
     struct health health;
     struct catalog catalog;
     struct queue queue;
@@ -167,9 +168,19 @@ static inline struct slice image_keys(struct image image)
     return image.keys.len > 0 ? image.keys : image.item;
 }
 
+// What was found at a key, as an item.
+struct item_read item_read_of(const struct store_read *read);
+// Orders (orders.c): if the store is behind a network, they are taken between these.
+void orders_start(struct engine *engine);
+void orders_stop(struct engine *engine);
+
 // ---- What a group is going to read (prefetch.c) ---------------------------------------------
 
-enum { PREFETCH_KEYS = 256, PREFETCH_BYTES = 8 << 20 }; // of a group: each value has up to 400 KB
+enum {
+    PREFETCH_KEYS = 256,
+    PREFETCH_BYTES = 8 << 20,  // of keys
+    PREFETCH_VALUES = 8 << 20, // bytes; jobs read for themselves what is behind them
+};
 struct prefetch {
     struct arena arena; // of the keys
     struct key_map by_key;

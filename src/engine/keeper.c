@@ -310,12 +310,20 @@ static void reclaim(struct engine *engine)
         engine->freed -= freed;
 }
 
+static bool is_stopping(struct engine *engine)
+{
+    return worker_stopping(&engine->keeper.worker);
+}
+
+// What is left when the server stops is discarded after the next start.
 static void discard_tree(struct engine *engine, tree_id tree)
 {
     uint8_t lower[4];
     uint8_t upper[4];
     layout_tree_bounds(tree, lower, upper);
-    store_discard(engine->store, slice_of(lower, 4), slice_of(upper, 4));
+    while (!is_stopping(engine) &&
+           store_discard(engine->store, slice_of(lower, 4), slice_of(upper, 4)))
+        continue;
 }
 
 static bool sweep_ended(struct job *job, struct txn *txn)
@@ -336,11 +344,6 @@ static bool probe_store(struct job *job, struct txn *txn)
 }
 
 // ---- The loop -------------------------------------------------------------------------------
-
-static bool is_stopping(struct engine *engine)
-{
-    return worker_stopping(&engine->keeper.worker);
-}
 
 // The name of an index that needs work; empty if there is none.
 static struct slice index_with_work(const struct table *table)
@@ -438,6 +441,8 @@ static bool work(struct engine *engine)
     all = pending_work(engine, is_stopping) && all;
     while (!is_stopping(engine) && (piece.tree = tree_to_empty(engine)) != 0) {
         discard_tree(engine, piece.tree);
+        if (is_stopping(engine))
+            break;
         if (!run_piece(engine, &piece, empty_tree, NULL))
             return false;
     }

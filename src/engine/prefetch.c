@@ -35,9 +35,10 @@ bool prefetch_add(struct prefetch *prefetch, struct slice key)
 void prefetch_run(struct prefetch *prefetch, struct store *store)
 {
     struct store_error cause;
+    size_t count = prefetch->count;
     // A single key is read by the job itself, in as much time.
     if (prefetch->count < 2 ||
-        !store_get_many(store, NULL, prefetch->reads, prefetch->count, &cause)) {
+        !store_get_first(store, NULL, prefetch->reads, &count, PREFETCH_VALUES, &cause)) {
         prefetch->count = 0;
         prefetch_clear(prefetch, store);
     }
@@ -45,7 +46,8 @@ void prefetch_run(struct prefetch *prefetch, struct store *store)
 
 const struct store_read *prefetch_find(const struct prefetch *prefetch, struct slice key)
 {
-    return key_map_find(&prefetch->by_key, key);
+    const struct store_read *read = key_map_find(&prefetch->by_key, key);
+    return read != NULL && read->read ? read : NULL;
 }
 
 void prefetch_clear(struct prefetch *prefetch, struct store *store)

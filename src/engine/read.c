@@ -22,6 +22,34 @@ bool engine_get(struct engine *engine, struct store_snapshot *snapshot, struct s
     return true;
 }
 
+struct item_read item_read_of(const struct store_read *read)
+{
+    struct item_read item = {.item = VALUE_NONE};
+    if (read->found) {
+        item.pin = read->value;
+        item.item = record_item(read->value.bytes);
+        item.size = record_size(read->value.bytes);
+    }
+    return item;
+}
+
+bool engine_get_many(struct engine *engine, struct store_snapshot *snapshot,
+                     const struct slice *tree_keys, size_t *count, size_t bytes,
+                     struct item_read *out, struct error *error)
+{
+    struct store_read reads[LIMIT_BATCH_GET];
+    struct store_error cause;
+    if (*count > COUNT_OF(reads))
+        *count = COUNT_OF(reads);
+    for (size_t i = 0; i < *count; i++)
+        reads[i] = (struct store_read){.key = tree_keys[i]};
+    if (!store_get_first(engine->store, snapshot, reads, count, bytes, &cause))
+        return engine_store_failed(error, &cause);
+    for (size_t i = 0; i < *count; i++)
+        out[i] = item_read_of(&reads[i]);
+    return true;
+}
+
 void item_read_release(struct engine *engine, struct item_read *read)
 {
     store_value_release(engine->store, &read->pin);

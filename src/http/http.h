@@ -98,6 +98,8 @@ struct http_handler {
     // The body is what http_unpack() was asked for. If it cannot be, `reject` comes instead. May be
     // NULL: then `handle` gets unpacked bodies.
     void (*unpacked)(struct http_exchange *exchange, void *context);
+    // A turn of a loop has ended: what was gathered in it may go. NULL if nothing is.
+    void (*turn)(void *context);
 };
 
 struct http_options {

@@ -178,6 +178,7 @@ struct http_loop {
     int wake_fd; // an eventfd, written by loop_wake
     uv_poll_t wake;
     uv_timer_t tick;
+    uv_prepare_t turn; // before it waits for what comes next
     uv_poll_t accepting;
     bool accept_paused; // no descriptors left: tried again at the next tick
     bool started;

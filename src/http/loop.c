@@ -248,6 +248,12 @@ static void on_wake(uv_poll_t *wake, int status, int events)
         stop_begin(loop);
 }
 
+static void on_turn(uv_prepare_t *turn)
+{
+    const struct http_handler *handler = &((struct http_loop *)turn->data)->server->options.handler;
+    handler->turn(handler->context);
+}
+
 static void loop_main(void *context)
 {
     struct http_loop *loop = context;
@@ -283,6 +289,10 @@ bool loop_init(struct http_loop *loop, struct http_server *server, unsigned inde
     ensure(uv_timer_init(&loop->uv, &loop->tick) == 0);
     ensure(uv_idle_init(&loop->uv, &loop->ready_idle) == 0);
     ensure(uv_timer_start(&loop->tick, on_tick, TICK_MS, TICK_MS) == 0);
+    loop->turn.data = loop;
+    ensure(uv_prepare_init(&loop->uv, &loop->turn) == 0);
+    if (server->options.handler.turn != NULL)
+        ensure(uv_prepare_start(&loop->turn, on_turn) == 0);
     loop->wake.data = loop;
     loop->tick.data = loop;
     loop->ready_idle.data = loop;

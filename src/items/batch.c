@@ -146,38 +146,67 @@ struct get_batch {
     struct api_call *call;
     const struct batch_get_item_request *request;
     struct get_group *groups;
-    size_t group;   // the one being read
-    uint64_t bytes; // that have been read
-    bool full;      // the rest is left for another request
+    size_t group;           // the one being read
+    uint64_t bytes;         // that have been read
+    bool full;              // the rest is left for another request
+    struct item_read *held; // items that were read together and wait to be written
+    size_t held_at;
+    size_t held_count;
     struct json_writer w;
 };
+
+static void drop_batch(struct api_call *call)
+{
+    struct get_batch *batch = call->state->own;
+    for (size_t i = batch->held_at; i < batch->held_count; i++)
+        item_read_release(call_engine(call), &batch->held[i]);
+}
+
+// The next items of the group, as many as the slice has work for.
+static bool fetch_items(struct get_batch *batch, const struct get_group *group)
+{
+    struct api_call *call = batch->call;
+    size_t count = group->request->keys.count - group->done;
+    batch->held_at = batch->held_count = 0;
+    if (!call_get_many(call, NULL, group->keys + group->done, &count, batch->held))
+        return false;
+    batch->held_count = count;
+    for (size_t i = 0; i < count; i++) {
+        if (!call_show(call, group->table, &batch->held[i]))
+            return false;
+    }
+    return true;
+}
+
+static void write_held(struct get_batch *batch, struct get_group *group)
+{
+    struct api_call *call = batch->call;
+    struct item_read *read = &batch->held[batch->held_at++];
+    const struct field_value *keys = group->request->keys.items;
+    double units = capacity_read_units(read->size, group->request->consistent_read.value);
+    if (read->item.len > 0)
+        call_write_item(call, &batch->w, group->projection, read->item, &(struct steps){0});
+    batch->bytes += read->size;
+    group->units += units;
+    usage_read(call, group->table, NULL, units, read->item.len > 0);
+    insights_read(call, group->table, NULL, keys[group->done++].value);
+    item_read_release(call_engine(call), read);
+}
 
 // Reads on in the group until it is done or the response full. READ_MORE is the end of a slice.
 static enum read_step read_group(struct get_batch *batch, struct get_group *group)
 {
     struct api_call *call = batch->call;
-    bool consistent = group->request->consistent_read.value;
-    const struct field_value *keys = group->request->keys.items;
     while (group->done < group->request->keys.count && !batch->full) {
-        struct item_read read;
-        size_t i = group->done;
-        if (!call_get(call, group->table, NULL, group->keys[i], &read))
+        if (batch->held_at == batch->held_count && !fetch_items(batch, group))
             return READ_FAILED;
-        batch->full = is_full(call, batch->bytes, read.size);
-        bool spent = batch->full || work_spend(&call->state->work, read.item.len);
-        if (spent && !batch->full) {
-            if (read.item.len > 0)
-                call_write_item(call, &batch->w, group->projection, read.item, &(struct steps){0});
-            batch->bytes += read.size;
-            double units = capacity_read_units(read.size, consistent);
-            group->units += units;
-            usage_read(call, group->table, NULL, units, read.item.len > 0);
-            insights_read(call, group->table, NULL, keys[i].value);
-            group->done = i + 1;
-        }
-        item_read_release(call_engine(call), &read);
-        if (!spent)
+        const struct item_read *read = &batch->held[batch->held_at];
+        batch->full = is_full(call, batch->bytes, read->size);
+        if (batch->full)
+            break;
+        if (!work_spend(&call->state->work, read->item.len))
             return READ_MORE;
+        write_held(batch, group);
     }
     return READ_DONE;
 }
@@ -275,15 +304,18 @@ enum step batch_get_item_start(struct api_call *call, const void *decoded)
         return STEP_FAILED;
     struct get_batch *batch = call_alloc(call, 1, sizeof(*batch));
     struct get_group *groups = batch == NULL ? NULL : prepare_groups(call, request);
-    if (groups == NULL)
+    struct item_read *held =
+        groups == NULL ? NULL : call_alloc(call, LIMIT_BATCH_GET, sizeof(*held));
+    if (held == NULL)
         return STEP_FAILED;
     for (size_t i = 0; i < request->request_items.count; i++) {
         if (!throttle_admit_read(call, groups[i].table, NULL))
             return STEP_FAILED;
     }
     *batch = (struct get_batch){
-        .call = call, .request = request, .groups = groups, .w = call_writer(call)};
+        .call = call, .request = request, .groups = groups, .held = held, .w = call_writer(call)};
     call->state->own = batch;
+    call->state->drop = drop_batch;
     json_open_object(&batch->w);
     json_put_object(&batch->w, "Responses");
     return read_groups(call);

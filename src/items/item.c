@@ -2,6 +2,7 @@
 // of checks: styles, values, placeholders, expressions, then the table, then its keys.
 #include "call/insights.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 // ---- What the three writes share --------------------------------------------------------------
@@ -346,6 +347,8 @@ struct get_call {
     struct expr_projection *projection;
     struct table *table;
     struct item_read read;
+    struct api_call *call;   // of an order, which is
+    struct read_order order; // for a store behind a network
 };
 
 static void drop_get(struct api_call *call)
@@ -396,6 +399,46 @@ static enum step answer_get_later(struct api_call *call, struct get_call *get)
     return STEP_LATER;
 }
 
+static enum step resume_ordered(struct api_call *call)
+{
+    struct get_call *get = call->state->own;
+    if (get->order.failed)
+        return STEP_FAILED;
+    get->read = get->order.read;
+    get->order.read = (struct item_read){.item = VALUE_NONE};
+    return call_show(call, get->table, &get->read) ? answer_get(call, get) : STEP_FAILED;
+}
+
+static void drop_ordered(struct api_call *call)
+{
+    struct get_call *get = call->state->own;
+    item_read_release(call_engine(call), &get->read);
+    item_read_release(call_engine(call), &get->order.read);
+}
+
+static void ordered(struct read_order *order)
+{
+    struct get_call *get =
+        (struct get_call *)(void *)((uint8_t *)order - offsetof(struct get_call, order));
+    call_arrived(get->call, order->read.item.len);
+}
+
+// Asks for the item and does not wait: the call goes on when it is there.
+static enum step order_get(struct api_call *call, const struct get_call *get, struct slice key)
+{
+    struct api_state *state = call->state;
+    struct get_call *kept = call_alloc(call, 1, sizeof(*kept));
+    if (kept == NULL)
+        return STEP_FAILED;
+    *kept = *get;
+    kept->call = call;
+    kept->order = (struct read_order){.key = key, .error = &call->error, .done = ordered};
+    state->own = kept;
+    state->drop = drop_ordered;
+    state->resume = resume_ordered;
+    return engine_order(call_engine(call), &kept->order) ? STEP_PENDING : STEP_FAILED;
+}
+
 static bool compile_get(struct api_call *call, struct get_call *get)
 {
     const struct get_item_request *request = get->request;
@@ -430,8 +473,11 @@ enum step get_item_start(struct api_call *call, const void *decoded)
     if (get.table == NULL || !call_key(call, get.table, request->key.value, &key) ||
         !params_check_keys(&call->error, get.table,
                            (struct expressions){.projection = get.projection}) ||
-        !throttle_admit_read(call, get.table, NULL) ||
-        !call_get(call, get.table, NULL, key, &get.read))
+        !throttle_admit_read(call, get.table, NULL))
+        return STEP_FAILED;
+    if (call->state->at_once && engine_gathers(call_engine(call)))
+        return order_get(call, &get, key);
+    if (!call_get(call, get.table, NULL, key, &get.read))
         return STEP_FAILED;
     return get.read.item.len <= call->state->work ? answer_get(call, &get)
                                                   : answer_get_later(call, &get);

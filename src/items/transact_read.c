@@ -10,6 +10,9 @@ struct read_all {
     struct transact_read *reads;
     struct slice return_capacity;
     struct store_snapshot *snapshot;
+    const struct slice *keys;
+    struct item_read *held; // items that were read together: from `done` to `fetched`
+    size_t fetched;
     size_t done;    // items that were read
     size_t total;   // bytes of them
     size_t written; // items
@@ -21,6 +24,9 @@ static void drop_reads(struct api_call *call)
     struct read_all *all = call->state->own;
     for (size_t i = 0; i < all->count; i++)
         item_read_release(call_engine(call), &all->reads[i].read);
+    for (size_t i = all->done; i < all->fetched; i++)
+        item_read_release(call_engine(call), &all->held[i]);
+    all->fetched = all->done;
     engine_snapshot_release(call_engine(call), all->snapshot);
     all->snapshot = NULL;
 }
@@ -95,15 +101,26 @@ static enum step begin_response(struct api_call *call)
     return write_items(call);
 }
 
+static bool fetch_items(struct api_call *call, struct read_all *all)
+{
+    size_t count = all->count - all->done;
+    if (!call_get_many(call, all->snapshot, all->keys + all->done, &count, all->held + all->done))
+        return false;
+    all->fetched = all->done + count;
+    return true;
+}
+
 // Reads on until all are there or the slice is over.
 static enum step read_items(struct api_call *call)
 {
     struct read_all *all = call->state->own;
     while (all->done < all->count) {
         struct transact_read *read = &all->reads[all->done];
-        if (!call_get(call, read->table, all->snapshot, read->key, &read->read))
+        if (all->done == all->fetched && !fetch_items(call, all))
             return STEP_FAILED;
-        all->done++;
+        read->read = all->held[all->done++];
+        if (!call_show(call, read->table, &read->read))
+            return STEP_FAILED;
         all->total += read->read.size;
         usage_read(call, read->table, NULL, read_units(read), read->read.item.len > 0);
         insights_read(call, read->table, NULL, read->subject);
@@ -121,8 +138,12 @@ enum step transact_read_all(struct api_call *call, size_t count, struct transact
                             struct slice return_consumed_capacity)
 {
     struct read_all *all = call_alloc(call, 1, sizeof(*all));
-    if (all == NULL)
+    struct slice *keys = call_alloc(call, count, sizeof(*keys));
+    struct item_read *held = call_alloc(call, count, sizeof(*held));
+    if (all == NULL || keys == NULL || held == NULL)
         return STEP_FAILED;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = reads[i].key;
     for (size_t i = 0; i < count; i++) {
         call->state->subject = reads[i].subject;
         if (!throttle_admit_read(call, reads[i].table, NULL)) {
@@ -130,8 +151,11 @@ enum step transact_read_all(struct api_call *call, size_t count, struct transact
             return STEP_FAILED;
         }
     }
-    *all = (struct read_all){
-        .count = count, .reads = reads, .return_capacity = return_consumed_capacity};
+    *all = (struct read_all){.count = count,
+                             .reads = reads,
+                             .keys = keys,
+                             .held = held,
+                             .return_capacity = return_consumed_capacity};
     call->state->own = all;
     call->state->drop = drop_reads;
     all->snapshot = engine_snapshot(call_engine(call));

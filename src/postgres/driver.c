@@ -15,6 +15,7 @@ enum {
     RESOLVE_PAUSE_MS = 200,
     COMMIT_TRIES = 3,
     PARAMETERS_MAX = 4,
+    DISCARD_ROWS = 500, // deleted in one transaction
 };
 
 #define LOST "the connection to PostgreSQL was lost"
@@ -190,29 +191,35 @@ static PGresult *ask(struct postgres_store *own, struct postgres_snapshot *snaps
 }
 
 static bool postgres_get_many(struct store *store, struct store_snapshot *snapshot,
-                              struct store_read *reads, size_t count, struct store_error *error)
+                              struct store_read *reads, size_t *count, size_t bytes,
+                              struct store_error *error)
 {
     struct postgres_store *own = store_of(store);
+    uint8_t most[8];
     struct buf first;
     struct buf hash;
     if (is_cold(error))
         return false;
-    array_begin(&first, count);
-    array_begin(&hash, count);
-    for (size_t i = 0; i < count; i++) {
+    be64_put(most, bytes > INT64_MAX ? INT64_MAX : bytes);
+    array_begin(&first, *count);
+    array_begin(&hash, *count);
+    for (size_t i = 0; i < *count; i++) {
         struct link_key key = link_key(reads[i].key);
         array_add(&first, key.first);
         array_add(&hash, slice_of(key.hash, key.hash_len));
     }
     ensure(!first.failed && !hash.failed); // callers bound what they ask for
-    const struct slice parameters[] = {buf_view(&first), buf_view(&hash)};
+    const struct slice parameters[] = {buf_view(&first), buf_view(&hash),
+                                       slice_of(most, sizeof(most))};
     PGresult *result =
         ask(own, (struct postgres_snapshot *)snapshot, LINK_get_many, parameters, error);
     buf_release(&first);
     buf_release(&hash);
-    if (result != NULL)
-        read_rows(own, result, reads, count);
-    return result != NULL;
+    if (result == NULL)
+        return false;
+    *count = (size_t)own->pool.pq.PQntuples(result);
+    read_rows(own, result, reads, *count);
+    return true;
 }
 
 static enum store_result postgres_get(struct store *store, struct store_snapshot *snapshot,
@@ -480,6 +487,40 @@ static enum store_condition postgres_condition(struct store *store, struct store
     return STORE_WELL;
 }
 
+// ---- Space ----------------------------------------------------------------------------------
+
+// A piece of a range that nobody reads any more, in a transaction of its own: a large table goes
+// piece by piece while others write, and after a crash the caller goes on. A server that lost its
+// place deletes nothing. Half of the time is left to others.
+static bool postgres_discard_piece(struct store *store, struct slice lower, struct slice upper)
+{
+    struct postgres_store *own = store_of(store);
+    struct store_error error;
+    uint8_t epoch[8];
+    struct link_key low = link_key(lower);
+    struct link_key high = link_key(upper);
+    const struct slice parameters[] = {low.first, low.rest, high.first, high.rest,
+                                       slice_of(epoch, sizeof(epoch))};
+    if (atomic_load(&own->fenced))
+        return false;
+    be64_put(epoch, (uint64_t)atomic_load(&own->epoch));
+    struct link *link = link_take(&own->pool, &error);
+    int64_t before = monotonic_ms();
+    PGresult *result =
+        link == NULL ? NULL : link_ask(link, LINK_discard, parameters, DISCARD_ROWS, &error);
+    if (link != NULL)
+        link_give(&own->pool, link, result != NULL);
+    if (result == NULL) { // it is away: not for long, or all else fails as well
+        sleep_ms(RESOLVE_PAUSE_MS);
+        return true;
+    }
+    bool more = own->pool.pq.PQntuples(result) == DISCARD_ROWS;
+    own->pool.pq.PQclear(result);
+    if (more)
+        sleep_ms((unsigned)(monotonic_ms() - before));
+    return more;
+}
+
 // ---- Life -----------------------------------------------------------------------------------
 
 static void postgres_close(struct store *store)
@@ -511,6 +552,7 @@ const struct store_driver postgres_driver = {
     .sync = postgres_sync,
     .recover = postgres_recover,
     .condition = postgres_condition,
+    .discard_piece = postgres_discard_piece,
 };
 
 struct store *store_open_postgres(const struct postgres_options *options, struct store_error *error)

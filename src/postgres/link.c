@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PARAMETERS_MAX = 5, BINARY = 1 };
+enum { PARAMETERS_MAX = 6, BINARY = 1 };
 
 bool pq_load(struct pq_library *out, struct store_error *error)
 {

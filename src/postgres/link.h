@@ -42,9 +42,12 @@ MUST_CHECK bool pq_load(struct pq_library *out, struct store_error *error);
 // the index holds, and the rest, which nearly always is empty; h is the digest of the rest.
 #define LINK_STATEMENTS(X)                                                                         \
     X(get, 2, "select 1, v from kv where p = $1 and h = $2")                                       \
-    X(get_many, 2,                                                                                 \
-      "select i::int4, (select v from kv where kv.p = k.p and kv.h = k.h) from "                   \
-      "unnest($1::bytea[], $2::bytea[]) with ordinality as k(p, h, i)")                            \
+    X(get_many, 3,                                                                                 \
+      "select i::int4, v from (select i, v, coalesce(sum(octet_length(v)) over "                   \
+      "(rows between unbounded preceding and 1 preceding), 0) as before "                          \
+      "from unnest($1::bytea[], $2::bytea[]) with ordinality as k(p, h, i) "                       \
+      "left join lateral (select v from kv where kv.p = k.p and kv.h = k.h offset 0) as f "        \
+      "on true) as s where before < $3::int8")                                                     \
     X(up, 4,                                                                                       \
       "select p, r, v from kv where p >= $1 and p <= $3 and (p, r) >= ($1, $2) and "               \
       "(p, r) < ($3, $4) order by p, r limit $5::int4")                                            \
@@ -56,7 +59,12 @@ MUST_CHECK bool pq_load(struct pq_library *out, struct store_error *error);
       "(p, r) < ($3, $4) order by p desc, r desc limit $5::int4")                                  \
     X(down_all, 2,                                                                                 \
       "select p, r, v from kv where p >= $1 and (p, r) >= ($1, $2) "                               \
-      "order by p desc, r desc limit $3::int4")
+      "order by p desc, r desc limit $3::int4")                                                    \
+    X(discard, 5,                                                                                  \
+      "delete from kv using (select p, h from kv where p >= $1 and p <= $3 and "                   \
+      "(p, r) >= ($1, $2) and (p, r) < ($3, $4) limit $6::int4) as d where kv.p = d.p and "        \
+      "kv.h = d.h and exists (select 1 from fence where one = 1 and epoch = $5::int8) returning "  \
+      "1")
 
 enum link_statement {
 #define X(name, parameters, text) LINK_##name,

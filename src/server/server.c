@@ -132,6 +132,12 @@ struct env server_env(struct api *api)
     return (struct env){.context = api, .now_ms = api_now, .random = system_random};
 }
 
+static void end_turn(void *context)
+{
+    const struct dynamo *dynamo = context;
+    api_turn_ended(dynamo->api);
+}
+
 struct server *server_start(const struct server_options *options, char *error, size_t error_size)
 {
     struct server *server = memory_zeroed(sizeof(*server));
@@ -165,6 +171,8 @@ struct server *server_start(const struct server_options *options, char *error, s
         .tls = options->tls,
         .handler = dynamo_handler(&server->dynamo),
     };
+    if (api_gathers(options->api))
+        http.handler.turn = end_turn;
     if (prepare(server, options, loops, error, error_size)) {
         data_service_init(&server->dynamo.data, options->api, options->s3);
         server->dynamo.watch = watch_new(&(struct watch_options){

@@ -79,16 +79,22 @@ static enum store_result memory_get(struct store *store, struct store_snapshot *
 
 // All of one commit: the root is counted once.
 static bool memory_get_many(struct store *store, struct store_snapshot *snapshot,
-                            struct store_read *reads, size_t count, struct store_error *error)
+                            struct store_read *reads, size_t *count, size_t bytes,
+                            struct store_error *error)
 {
     (void)error;
     struct tree_node *root = root_take(store, snapshot);
-    for (size_t i = 0; i < count; i++) {
-        struct tree_pair *pair = tree_find(root, reads[i].key);
-        reads[i].found = pair != NULL;
-        if (pair != NULL)
-            reads[i].value = (struct store_value){tree_pair_value(pair), tree_pair_hold(pair)};
+    size_t taken = 0;
+    size_t done = 0;
+    for (; done < *count && taken < bytes; done++) {
+        struct tree_pair *pair = tree_find(root, reads[done].key);
+        reads[done].found = pair != NULL;
+        if (pair == NULL)
+            continue;
+        reads[done].value = (struct store_value){tree_pair_value(pair), tree_pair_hold(pair)};
+        taken += reads[done].value.bytes.len;
     }
+    *count = done;
     tree_release(root);
     return true;
 }

@@ -137,37 +137,50 @@ void store_value_release(struct store *store, struct store_value *value)
 }
 
 static bool get_each(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
-                     size_t count, struct store_error *error)
+                     size_t *count, size_t bytes, struct store_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct store_read *read = &reads[i];
+    size_t taken = 0;
+    size_t done = 0;
+    for (; done < *count && taken < bytes; done++) {
+        struct store_read *read = &reads[done];
         enum store_result result =
             store->driver->get(store, snapshot, read->key, &read->value, error);
         read->found = result == STORE_FOUND;
+        taken += read->found ? read->value.bytes.len : 0;
         if (result != STORE_FAILED)
             continue;
-        while (i-- > 0)
-            store_value_release(store, &reads[i].value);
+        while (done-- > 0)
+            store_value_release(store, &reads[done].value);
         return false;
     }
+    *count = done;
     return true;
+}
+
+bool store_get_first(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
+                     size_t *count, size_t bytes, struct store_error *error)
+{
+    ensure(bytes > 0);
+    for (size_t i = 0; i < *count; i++) {
+        ensure(key_fits(reads[i].key));
+        reads[i] = (struct store_read){.key = reads[i].key};
+    }
+    if (*count == 0)
+        return true;
+    bool ok = store->driver->get_many == NULL
+                  ? get_each(store, snapshot, reads, count, bytes, error)
+                  : store->driver->get_many(store, snapshot, reads, count, bytes, error);
+    if (!ok)
+        report(store, error);
+    for (size_t i = 0; ok && i < *count; i++)
+        reads[i].read = true;
+    return ok;
 }
 
 bool store_get_many(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
                     size_t count, struct store_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
-        ensure(key_fits(reads[i].key));
-        reads[i] = (struct store_read){.key = reads[i].key};
-    }
-    if (count == 0)
-        return true;
-    bool ok = store->driver->get_many == NULL
-                  ? get_each(store, snapshot, reads, count, error)
-                  : store->driver->get_many(store, snapshot, reads, count, error);
-    if (!ok)
-        report(store, error);
-    return ok;
+    return store_get_first(store, snapshot, reads, &count, SIZE_MAX, error);
 }
 
 struct store_snapshot *store_snapshot_take(struct store *store)
@@ -301,10 +314,15 @@ bool store_recover(struct store *store, struct store_error *error)
     return store->driver->recover == NULL || store->driver->recover(store, error);
 }
 
-void store_discard(struct store *store, struct slice lower, struct slice upper)
+bool store_discard(struct store *store, struct slice lower, struct slice upper)
 {
-    if (store->driver->discard != NULL && slice_compare(lower, upper) < 0)
+    if (slice_compare(lower, upper) >= 0)
+        return false;
+    if (store->driver->discard_piece != NULL)
+        return store->driver->discard_piece(store, lower, upper);
+    if (store->driver->discard != NULL)
         store->driver->discard(store, lower, upper);
+    return false;
 }
 
 bool store_reclaim(struct store *store, uint64_t freed)

@@ -80,6 +80,7 @@ void store_value_release(struct store *store, struct store_value *value);
 // One of many keys, and what is there: each value is released by itself.
 struct store_read {
     struct slice key; // borrowed for the call
+    bool read;        // false: it was left out (store_get_first)
     bool found;
     struct store_value value; // if it was found
 };
@@ -88,6 +89,11 @@ struct store_read {
 // call. False, as STORE_FAILED above: nothing is held then.
 MUST_CHECK bool store_get_many(struct store *store, struct store_snapshot *snapshot,
                                struct store_read *reads, size_t count, struct store_error *error);
+// The same within bounds: the first of the keys, in their order, until their values have `bytes`
+// together, and at least one. *count says how many were read.
+MUST_CHECK bool store_get_first(struct store *store, struct store_snapshot *snapshot,
+                                struct store_read *reads, size_t *count, size_t bytes,
+                                struct store_error *error);
 
 // Whether reads of the calling thread may wait for the disk; at first they may. Otherwise a read
 // whose bytes are not in memory fails at once with error.cold set, which is no failure of the
@@ -212,8 +218,9 @@ MUST_CHECK bool store_sync(struct store *store, struct store_error *error);
 // What is deleted gives its space back when tables are merged, by and by. Any thread may ask.
 
 // The caller is about to delete [lower, upper) for good, and nobody else reads it any more: what of
-// it can go at once goes. It still has to be deleted.
-void store_discard(struct store *store, struct slice lower, struct slice upper);
+// it can go at once goes. It still has to be deleted. True if there may be more that can go: ask
+// again.
+bool store_discard(struct store *store, struct slice lower, struct slice upper);
 // Has what was deleted since the last time merged away, in the background, if that is worth
 // rewriting some hundred MB of other data: because of the bytes that were freed, as far as the
 // caller knows, or of what reads have to pass over. False if it is not.

@@ -21,10 +21,10 @@ struct store_driver {
     void (*close)(struct store *store);
     enum store_result (*get)(struct store *store, struct store_snapshot *snapshot, struct slice key,
                              struct store_value *out, struct store_error *error);
-    // All of them or none, with *found and *value as nothing before; NULL if one get after another
-    // is as good.
+    // The first of them, as store_get_first says, or none, with *found and *value as nothing
+    // before; NULL if one get after another is as good.
     bool (*get_many)(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
-                     size_t count, struct store_error *error);
+                     size_t *count, size_t bytes, struct store_error *error);
     void (*value_release)(struct store *store, struct store_value *value);
     struct store_snapshot *(*snapshot_take)(struct store *store);
     void (*snapshot_release)(struct store *store, struct store_snapshot *snapshot);
@@ -45,6 +45,8 @@ struct store_driver {
     bool (*recover)(struct store *store, struct store_error *error);
     enum store_condition (*condition)(struct store *store, struct store_error *why);
     void (*discard)(struct store *store, struct slice lower, struct slice upper);
+    // The same a piece at a time: true if there may be more. One of the two, or none.
+    bool (*discard_piece)(struct store *store, struct slice lower, struct slice upper);
     bool (*reclaim)(struct store *store, uint64_t freed);
     bool (*settle)(struct store *store, unsigned timeout_ms);
     void (*stats)(struct store *store, struct store_stats *out); // *out is all zeros

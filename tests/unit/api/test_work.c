@@ -98,10 +98,11 @@ static enum store_result faulty_get(struct store *store, struct store_snapshot *
 }
 
 static bool faulty_get_many(struct store *store, struct store_snapshot *snapshot,
-                            struct store_read *reads, size_t count, struct store_error *error)
+                            struct store_read *reads, size_t *count, size_t bytes,
+                            struct store_error *error)
 {
     if (trouble.cold == 0)
-        return trouble.driver->get_many(store, snapshot, reads, count, error);
+        return trouble.driver->get_many(store, snapshot, reads, count, bytes, error);
     trouble.cold--;
     (void)store_fail(error, "reading failed: cold");
     error->cold = true;

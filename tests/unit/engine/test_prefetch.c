@@ -11,6 +11,7 @@ static struct {
     unsigned calls; // for many
     size_t keys;
     bool fails;
+    bool leaves; // all but the first
 } net;
 
 static enum store_result far_get(struct store *store, struct store_snapshot *snapshot,
@@ -22,13 +23,16 @@ static enum store_result far_get(struct store *store, struct store_snapshot *sna
 }
 
 static bool far_get_many(struct store *store, struct store_snapshot *snapshot,
-                         struct store_read *reads, size_t count, struct store_error *error)
+                         struct store_read *reads, size_t *count, size_t bytes,
+                         struct store_error *error)
 {
     net.calls++;
-    net.keys += count;
+    net.keys += *count;
+    if (net.leaves)
+        *count = 1;
     if (net.fails)
         return store_fail(error, "the network is down");
-    return net.driver->get_many(store, snapshot, reads, count, error);
+    return net.driver->get_many(store, snapshot, reads, count, bytes, error);
 }
 
 // Puts three items, and says how many of them were there before.
@@ -81,6 +85,10 @@ static void test_group(void **state)
     // What was read is forgotten with its group.
     assert_true(delete_item(&world, "music", item_of(&world, "pk=b", "sk=1", NULL)));
     assert_int_equal(put_three(&world), 2);
+    // What was left out because of its bytes is read by its job.
+    net.leaves = true;
+    assert_int_equal(put_three(&world), 3);
+    assert_true(net.calls == 1 && net.gets == 2);
     // Without it each reads for itself.
     net.fails = true;
     assert_int_equal(put_three(&world), 3);

@@ -112,6 +112,36 @@ static void test_fence(void **state)
     store_close(other);
 }
 
+// A range goes in pieces, its neighbours stay, and a server that lost its place deletes nothing.
+static void test_discard(void **state)
+{
+    enum { KEYS = 1200 };
+    struct fixture *fixture = *state;
+    char key[16];
+    for (int i = 0; i < KEYS; i++) {
+        (void)snprintf(key, sizeof(key), "k%04d", i);
+        put(fixture, key, key);
+    }
+    put(fixture, "j", "before");
+    put(fixture, "l", "behind");
+    commit(fixture->store, fixture->batch);
+    struct store *other = open_at(true);
+    assert_non_null(other);
+    (void)store_discard(fixture->store, SLICE_LIT("k"), SLICE_LIT("l"));
+    expect(other, NULL, "k0000", "k0000");
+    expect(other, NULL, "k1199", "k1199");
+    int pieces = 1;
+    while (store_discard(other, SLICE_LIT("k"), SLICE_LIT("l")))
+        pieces++;
+    assert_int_equal(pieces, 3);
+    expect(other, NULL, "k0000", NULL);
+    expect(other, NULL, "k1199", NULL);
+    expect(other, NULL, "j", "before");
+    expect(other, NULL, "l", "behind");
+    assert_false(store_discard(other, SLICE_LIT("k"), SLICE_LIT("l")));
+    store_close(other);
+}
+
 // Without a takeover a second server is kept out while the first one renews its lease.
 static void test_lease(void **state)
 {
@@ -144,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define X(test) {"postgresql: " #test, test, set_up, tear_down, NULL},
         CONFORMANCE(X) X(test_long_keys) X(test_fence) X(test_lease) X(test_lost_connections)
+            CONFORMANCE(X) X(test_long_keys) X(test_discard) X(test_lease) X(test_lost_connections)
 #undef X
     };
     if (url() == NULL) {

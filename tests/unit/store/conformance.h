@@ -142,6 +142,32 @@ static void test_value_outlives_its_deletion(void **state)
     store_value_release(fixture->store, &value);
 }
 
+// Until their values have so many bytes.
+static void test_get_first(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store_error error = {0};
+    static const size_t rows[][2] = {{1, 1}, {4, 1}, {5, 3}, {8, 3}, {9, 4}, {100, 4}};
+    put(fixture, "a", "1234");
+    put(fixture, "c", "5678");
+    put(fixture, "d", "9");
+    commit(fixture->store, fixture->batch);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct store_read reads[] = {{.key = SLICE_LIT("a")},
+                                     {.key = SLICE_LIT("b")},
+                                     {.key = SLICE_LIT("c")},
+                                     {.key = SLICE_LIT("d")}};
+        size_t count = COUNT_OF(reads);
+        assert_true(store_get_first(fixture->store, NULL, reads, &count, rows[i][0], &error));
+        assert_int_equal(count, rows[i][1]);
+        for (size_t k = 0; k < COUNT_OF(reads); k++) {
+            assert_int_equal(reads[k].read, k < count);
+            assert_int_equal(reads[k].found, k < count && k != 1);
+            store_value_release(fixture->store, &reads[k].value);
+        }
+    }
+}
+
 // Many keys in one call: repeated, absent, empty and long ones, from a snapshot or the newest.
 static void test_get_many(void **state)
 {
@@ -648,6 +674,7 @@ static void test_concurrent_readers(void **state)
     X(test_last_write_of_a_batch_wins)                                                             \
     X(test_value_outlives_its_deletion)                                                            \
     X(test_get_many)                                                                               \
+    X(test_get_first)                                                                              \
     X(test_delete_range)                                                                           \
     X(test_snapshot_isolation)                                                                     \
     X(test_cursor_bounds)                                                                          \
