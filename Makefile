@@ -9,13 +9,14 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 NINJA = ninja $(if $(CI),--quiet)
 
-.PHONY: help run build check test asan tsan fuzz bench mutation mutation-code torture format tidy install clean
+.PHONY: help run build check test secured asan tsan fuzz bench mutation mutation-code torture format tidy install clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make run      build and serve the example models on port $(PORT), data in $(DATA)/'
 	@echo '              (PORT=, DATA=, ARGS=; MODELS= serves none, or names others)'
 	@echo 'make test     build and run every test, with real clients (SUITES= for some of them)'
+	@echo 'make secured  the suites of clients once more, over TLS, with signatures that count (SUITES=)'
 	@echo 'make check    format, lint, layers, headers, unit and golden tests: under a minute'
 	@echo 'make build    build/dolmen, libdolmen and the tests'
 	@echo 'make asan     every test on the address and undefined-behaviour sanitizers'
@@ -42,6 +43,9 @@ check: deps-check build
 
 test: deps-test build
 	@tests/run --build build $(SUITES)
+
+secured: deps-test build
+	@tests/run --build build --secured $(SUITES)
 
 asan tsan: %: deps-test build/%/build.ninja
 	@$(NINJA) -C build/$@

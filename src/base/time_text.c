@@ -46,6 +46,10 @@ bool time_parse(struct slice text, int64_t *ms)
         return false;
     utc.tm_year -= 1900;
     utc.tm_mon -= 1;
-    *ms = (int64_t)timegm(&utc) * 1000 + fraction;
+    int day = utc.tm_mday;
+    int64_t seconds = timegm(&utc);
+    if (utc.tm_mday != day) // timegm() makes another day of one that its month does not have
+        return false;
+    *ms = seconds * 1000 + fraction;
     return true;
 }

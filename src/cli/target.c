@@ -40,6 +40,16 @@ static const char *value_if_known(const struct cli_input *input, const char *opt
     return cli_option(input, option, &takes_value) ? cli_value(input, option, NULL) : NULL;
 }
 
+const char *target_region(const struct cli_input *input)
+{
+    const char *region = value_if_known(input, "--region");
+    if (region == NULL)
+        region = getenv("AWS_REGION");
+    if (region == NULL || region[0] == 0)
+        region = getenv("AWS_DEFAULT_REGION");
+    return region == NULL || region[0] == 0 ? "us-east-1" : region;
+}
+
 bool target_master(struct cli_input *input, struct crypt_key *key, struct store_options *options)
 {
     char error[512];
@@ -133,7 +143,7 @@ bool target_open(struct target *target, struct cli_input *input)
 {
     const char *path = cli_value(input, "--data", NULL);
     *target = (struct target){.input = input,
-                              .region = cli_value(input, "--region", "us-east-1"),
+                              .region = target_region(input),
                               .endpoint = target_endpoint(input, "http://127.0.0.1:8000")};
     buf_init(&target->response, 2 * (size_t)LIMIT_RESPONSE);
     if (!cli_exclusive(input, "--data", "--endpoint"))

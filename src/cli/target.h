@@ -48,6 +48,9 @@ MUST_CHECK struct api *database_open(struct cli_input *input, const struct store
 // The server that was named: by --endpoint, else by the environment (DOLMEN_ENDPOINT, and what the
 // AWS SDKs read: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL); or `otherwise`.
 const char *target_endpoint(const struct cli_input *input, const char *otherwise);
+// --region, or what AWS's tools take: AWS_REGION, AWS_DEFAULT_REGION, us-east-1.
+const char *target_region(const struct cli_input *input);
+
 // By --data or --endpoint, and --region. False, with nothing to close, after telling the user.
 MUST_CHECK bool target_open(struct target *target, struct cli_input *input);
 void target_close(struct target *target);

@@ -65,7 +65,7 @@ bool cli_copy(struct cli_input *input)
     copy->follow = cli_given(input, "--follow") || copy->until_caught_up;
     copy->overwrite = cli_given(input, "--overwrite");
     copy->quiet = cli_given(input, "--quiet");
-    const char *region = cli_value(input, "--region", "us-east-1");
+    const char *region = target_region(input);
     watch_signals(copy);
     bool ok = place_open(&copy->source, input, input->arguments[0],
                          cli_value(input, "--source-region", region),

@@ -302,6 +302,10 @@ static bool auth_parse(struct cli_input *input, struct server_options *options)
         return false;
     options->auth = (enum auth_mode)mode;
     options->clock_skew_s = (int64_t)skew_s;
+    options->region = cli_value(input, "--region", AUTH_REGION);
+    if (!auth_region_valid(slice_str(options->region)))
+        return cli_misused(input, "--region: '%s' is not the name of a region, such as eu-west-1.",
+                           options->region);
     options->insecure = cli_given(input, "--insecure");
     if (options->auth != AUTH_OFF && cli_value(input, "--master-key", NULL) == NULL)
         return cli_misused(input,
@@ -426,6 +430,7 @@ static bool objects_prepare(struct cli_input *input, struct server_options *opti
         .loops = options->threads,
         .keys = keys,
         .identity = options->auth == AUTH_OFF ? NULL : api_identity(options->api),
+        .region = options->region,
         .signed_only = options->auth == AUTH_ENFORCE,
     };
     const char *key;

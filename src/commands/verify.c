@@ -252,7 +252,7 @@ bool cli_verify(struct cli_input *input)
         return cli_misused(input, "name a data directory, or --endpoint URL.");
     if (input->argument_count == 1)
         return verify_directory(input, input->arguments[0], limit);
-    struct target target = {.input = input, .region = "us-east-1", .endpoint = endpoint};
+    struct target target = {.input = input, .region = target_region(input), .endpoint = endpoint};
     buf_init(&target.response, 2 * (size_t)LIMIT_RESPONSE);
     bool ok = verify_server(input, &target, limit);
     target_close(&target);

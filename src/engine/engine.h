@@ -104,6 +104,9 @@ struct job {
     // On the writer's thread. Either succeeds, with all its writes in the transaction, or
     // returns false, with `error` set and nothing written. It must not take long.
     bool (*run)(struct job *job, struct txn *txn);
+    // On the writer's thread, before `run`: names the keys that it will read, as far as they are
+    // known (prefetch.c). Only for a store behind a network; may be NULL.
+    void (*wants)(const struct job *job, struct txn *txn);
     // On a thread of the judge's, if `run` has asked for it. May put nothing into the transaction,
     // which is its own and sees what is committed. False if it has more to do than txn->steps
     // allow; nothing is left of it then, and it is called again with more.

@@ -167,6 +167,26 @@ static inline struct slice image_keys(struct image image)
     return image.keys.len > 0 ? image.keys : image.item;
 }
 
+// ---- What a group is going to read (prefetch.c) ---------------------------------------------
+
+enum { PREFETCH_KEYS = 256, PREFETCH_BYTES = 8 << 20 }; // of a group: each value has up to 400 KB
+struct prefetch {
+    struct arena arena; // of the keys
+    struct key_map by_key;
+    size_t count;
+    struct store_read reads[PREFETCH_KEYS];
+};
+void prefetch_init(struct prefetch *prefetch);
+void prefetch_release(struct prefetch *prefetch);
+// False if there is no room for more.
+bool prefetch_add(struct prefetch *prefetch, struct slice key);
+// Reads what was added.
+void prefetch_run(struct prefetch *prefetch, struct store *store);
+// NULL if the key was not read.
+const struct store_read *prefetch_find(const struct prefetch *prefetch, struct slice key);
+// Before the commit: what was read is old then.
+void prefetch_clear(struct prefetch *prefetch, struct store *store);
+
 // ---- The writer's transaction (writer.c) ----------------------------------------------
 
 // The change of one tree's counters in the batch that is being gathered.
@@ -189,9 +209,10 @@ struct txn {
     size_t delta_count;
     size_t delta_capacity;
     struct stats_delta *deltas;
-    struct steps steps; // of the job at hand; the writer's are limited
-    int64_t full_ns;    // when the group has taken long enough, or 0
-    bool aside;         // the judge's: its batch stays empty
+    struct steps steps;        // of the job at hand; the writer's are limited
+    int64_t full_ns;           // when the group has taken long enough, or 0
+    bool aside;                // the judge's: its batch stays empty
+    struct prefetch *prefetch; // the writer's, of a store behind a network; else NULL
 };
 
 void txn_init(struct txn *txn, struct engine *engine);
@@ -230,7 +251,7 @@ void txn_remove(struct txn *txn, const struct entry_change *entry);
 void txn_recount(struct txn *txn, const struct entry_change *entry);
 
 // The record under a key as the transaction sees it. `pin` must be released with
-// store_value_release; bytes taken from the batch are copied into the arena.
+// store_value_release; bytes from the batch, or read ahead, are copied into the arena.
 MUST_CHECK bool txn_get(struct txn *txn, struct slice key, struct arena *arena,
                         struct store_value *out, bool *found, struct error *error);
 
@@ -622,6 +643,7 @@ uint64_t vector_apply(struct txn *txn, const struct table *table, const struct v
 enum token_state { TOKEN_NEW, TOKEN_SAME, TOKEN_OTHER };
 // Of a token that is the same, the actions have the cost of reading their items (in units of 4 KB).
 MUST_CHECK bool token_look_up(struct txn *txn, struct write_job *request, enum token_state *state);
+void token_wants(const struct write_job *request, struct txn *txn);
 void token_remember(struct txn *txn, const struct write_job *request);
 // Forgets tokens older than ten minutes, a bounded number at a time; true if there may be more.
 bool token_sweep(struct txn *txn);

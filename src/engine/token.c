@@ -39,6 +39,12 @@ bool token_look_up(struct txn *txn, struct write_job *request, enum token_state 
     return true;
 }
 
+void token_wants(const struct write_job *request, struct txn *txn)
+{
+    meta_key(&txn->key, META_TOKEN, request->token);
+    DISREGARD(prefetch_add(txn->prefetch, buf_view(&txn->key)));
+}
+
 static void expiry_key(struct txn *txn, int64_t expires, struct slice token)
 {
     uint8_t time[8];

@@ -528,6 +528,27 @@ static bool get_ready(struct job *job)
     return !canceled || cancel(request);
 }
 
+// The items of the part that comes next, their collections, and the token.
+static void want_keys(const struct job *job, struct txn *txn)
+{
+    const struct write_job *request = (const struct write_job *)job;
+    const struct write_action *actions = request->actions + request->at;
+    size_t count = part_count(request);
+    if (request->token.len > 0)
+        token_wants(request, txn);
+    for (size_t i = 0; i < count; i++) {
+        if (actions[i].key.len == 0 || (actions[i].flags & WRITE_UNSEEN))
+            continue;
+        if (!prefetch_add(txn->prefetch, actions[i].key))
+            break;
+        if (!table_has_local_index(actions[i].table))
+            continue;
+        collection_key(txn, actions[i].table, actions[i].key);
+        if (!prefetch_add(txn->prefetch, buf_view(&txn->key)))
+            break;
+    }
+}
+
 // Whether the part may be done action by action as well.
 static bool is_divisible(const struct write_job *request, const struct part *part)
 {
@@ -782,6 +803,7 @@ void write_job_init(struct write_job *request, struct engine *engine, struct are
 {
     *request = (struct write_job){.job = {.ready = get_ready,
                                           .run = run_request,
+                                          .wants = want_keys,
                                           .plan = plan_aside,
                                           .undone = rest_undone,
                                           .error = error},

@@ -37,6 +37,7 @@ struct backlog {
 // What goes with the role.
 struct writer {
     struct txn txn;
+    struct prefetch prefetch;
     struct backlog backlog;
 };
 
@@ -354,6 +355,14 @@ bool txn_get(struct txn *txn, struct slice key, struct arena *arena, struct stor
     case BATCH_SILENT:
         break;
     }
+    const struct store_read *read =
+        txn->prefetch == NULL ? NULL : prefetch_find(txn->prefetch, key);
+    if (read != NULL) {
+        *found = read->found;
+        if (read->found)
+            out->bytes = arena_copy(arena, read->value.bytes);
+        return !read->found || out->bytes.ptr != NULL || error_budget(error);
+    }
     struct store_error cause;
     enum store_result result = store_get(txn->engine->store, NULL, key, out, &cause);
     *found = result == STORE_FOUND;
@@ -419,6 +428,19 @@ static struct job *next_job(struct txn *txn, struct job_list *list, const struct
     return jobs_take(list);
 }
 
+// Reads at once what the jobs that come next are going to ask for.
+static void read_ahead(struct txn *txn, const struct job_list *list, bool single)
+{
+    for (const struct job *job = list->first; job != NULL; job = job->next) {
+        if (job != list->first && (single || job->alone))
+            break;
+        if (job->wants != NULL)
+            job->wants(job, txn);
+        single |= job->alone;
+    }
+    prefetch_run(txn->prefetch, txn->engine->store);
+}
+
 // Runs jobs of the backlog until the group ends. On a full disk each has one of its own: those
 // that free room are not held up by the others.
 static void run_group(struct txn *txn, struct backlog *backlog, struct group *group)
@@ -428,6 +450,8 @@ static void run_group(struct txn *txn, struct backlog *backlog, struct group *gr
     txn->full_ns = 0;
     struct store_error why;
     bool single = store_condition(txn->engine->store, &why) == STORE_NO_ROOM;
+    if (txn->prefetch != NULL)
+        read_ahead(txn, list, single);
     struct job *job;
     while ((job = next_job(txn, list, group, single)) != NULL) {
         run_job(txn, job);
@@ -445,6 +469,8 @@ static void run_group(struct txn *txn, struct backlog *backlog, struct group *gr
         }
     }
     *group->end = NULL;
+    if (txn->prefetch != NULL)
+        prefetch_clear(txn->prefetch, txn->engine->store);
     if (group->count > 0)
         backlog->large_next = list == &backlog->small;
 }
@@ -575,6 +601,9 @@ bool writer_start(struct engine *engine)
     wait_init(&engine->queue.wake);
     engine->writer = memory_zeroed(sizeof(*engine->writer));
     txn_init(&engine->writer->txn, engine);
+    prefetch_init(&engine->writer->prefetch);
+    if (store_remote(engine->store))
+        engine->writer->txn.prefetch = &engine->writer->prefetch;
     return pthread_create(&engine->writer_thread, NULL, writer_main, engine) == 0;
 }
 
@@ -586,6 +615,7 @@ void writer_stop(struct engine *engine)
     ensure(pthread_mutex_unlock(&engine->queue.lock) == 0);
     ensure(pthread_join(engine->writer_thread, NULL) == 0);
     txn_release(&engine->writer->txn);
+    prefetch_release(&engine->writer->prefetch);
     free(engine->writer);
     ensure(pthread_mutex_destroy(&engine->queue.lock) == 0);
     ensure(pthread_cond_destroy(&engine->queue.wake) == 0);

@@ -65,7 +65,7 @@ void s3_list_buckets(struct s3 *s3)
 
 void s3_head_bucket(struct s3 *s3)
 {
-    s3_add_header(s3, "x-amz-bucket-region", SLICE_LIT("us-east-1"));
+    s3_add_header(s3, "x-amz-bucket-region", s3->objects->region);
     s3->type = SLICE_LIT("application/xml");
     s3_answer_empty(s3, 200);
 }

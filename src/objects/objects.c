@@ -133,6 +133,7 @@ static bool keys_open(struct objects *objects, const struct objects_options *opt
                       size_t size)
 {
     objects->signed_only = options->signed_only;
+    objects->region = slice_str(options->region);
     objects->anonymous = options->loopback && options->key_count == 0 && !options->signed_only;
     for (size_t i = 0; i < options->key_count; i++) {
         if (!key_read(objects, options->keys[i], error, size))

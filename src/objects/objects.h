@@ -32,6 +32,7 @@ struct objects_options {
     const char *const *keys;
     size_t key_count;
     struct identity *identity; // whose keys may sign, too; borrowed, or NULL
+    const char *region;        // of buckets, and what policies see
     bool signed_only;          // requests without a signature are refused, wherever they come from
 };
 

@@ -22,9 +22,10 @@ struct objects_key {
 struct objects {
     struct env env;
     struct budget *budget;
-    char host[256];   // below which names of buckets stand; "" for none
-    bool signed_only; // requests without a signature are refused: policies decide
-    bool anonymous;   // requests without a signature are served
+    char host[256];      // below which names of buckets stand; "" for none
+    struct slice region; // of buckets, and what policies see; borrowed
+    bool signed_only;    // requests without a signature are refused: policies decide
+    bool anonymous;      // requests without a signature are served
     struct objects_key keys[OBJECTS_KEYS_MAX];
     size_t key_count;
     struct blobs *blobs;

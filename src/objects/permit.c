@@ -43,7 +43,7 @@ static bool ask(struct s3 *s3, struct slice action, struct slice resource)
                                      .action = action,
                                      .action_id = POLICY_ACTION_UNKNOWN,
                                      .resource = resource,
-                                     .region = s3->claim.region,
+                                     .region = s3->objects->region,
                                      .now_ms = env_now(&s3->objects->env)};
     buf_init(&denial, DENIAL_MAX);
     bool may = caller_may(&request, &denial);

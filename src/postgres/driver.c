@@ -2,6 +2,7 @@
 #include "postgres/driver_internal.h"
 
 #include "base/buf.h"
+#include "base/encode.h"
 #include "base/wait.h"
 
 #include <stdio.h>
@@ -86,70 +87,7 @@ static void postgres_snapshot_release(struct store *store, struct store_snapshot
     snapshot_drop(store_of(store), (struct postgres_snapshot *)snapshot);
 }
 
-// ---- Gets -----------------------------------------------------------------------------------
-
-static enum store_result value_of(struct postgres_store *own, PGresult *result,
-                                  struct store_value *out)
-{
-    if (result == NULL)
-        return STORE_FAILED;
-    if (own->pool.pq.PQntuples(result) == 0) {
-        own->pool.pq.PQclear(result);
-        return STORE_ABSENT;
-    }
-    *out = (struct store_value){.bytes = slice_of(own->pool.pq.PQgetvalue(result, 0, 0),
-                                                  (size_t)own->pool.pq.PQgetlength(result, 0, 0)),
-                                .pin = result};
-    return STORE_FOUND;
-}
-
-// The newest commit. A connection that was lost while it was idle says nothing of PostgreSQL: one
-// more try on another.
-static enum store_result get_newest(struct postgres_store *own, const struct slice *parameters,
-                                    struct store_value *out, struct store_error *error)
-{
-    enum store_result result = STORE_FAILED;
-    for (int try = 0; try < 2; try++) {
-        struct link *link = link_take(&own->pool, error);
-        if (link == NULL)
-            return STORE_FAILED;
-        result = value_of(own, link_ask(link, LINK_get, parameters, 0, error), out);
-        bool lost = link_lost(link);
-        link_give(&own->pool, link, result != STORE_FAILED);
-        if (result != STORE_FAILED || !lost)
-            break;
-    }
-    return result;
-}
-
-static enum store_result postgres_get(struct store *store, struct store_snapshot *given,
-                                      struct slice key, struct store_value *out,
-                                      struct store_error *error)
-{
-    struct postgres_store *own = store_of(store);
-    struct postgres_snapshot *snapshot = (struct postgres_snapshot *)given;
-    struct link_key parts = link_key(key);
-    const struct slice parameters[] = {parts.first, slice_of(parts.hash, parts.hash_len)};
-    if (is_cold(error))
-        return STORE_FAILED;
-    if (snapshot == NULL)
-        return get_newest(own, parameters, out, error);
-    if (snapshot->link == NULL) {
-        *error = snapshot->error;
-        return STORE_FAILED;
-    }
-    (void)pthread_mutex_lock(&snapshot->link->lock);
-    PGresult *result = link_ask(snapshot->link, LINK_get, parameters, 0, error);
-    (void)pthread_mutex_unlock(&snapshot->link->lock);
-    return value_of(own, result, out);
-}
-
-static void postgres_value_release(struct store *store, struct store_value *value)
-{
-    store_of(store)->pool.pq.PQclear(value->pin);
-}
-
-// ---- Commits --------------------------------------------------------------------------------
+// ---- Arrays -----------------------------------------------------------------------------------
 
 static void add_u32(struct buf *out, size_t value)
 {
@@ -174,6 +112,135 @@ static void array_add(struct buf *out, struct slice bytes)
     add_u32(out, bytes.len);
     buf_slice(out, bytes);
 }
+
+// ---- Gets -----------------------------------------------------------------------------------
+
+// What values point into: an answer, until the last of them is released.
+struct pin {
+    PGresult *result;
+    atomic_size_t holders;
+};
+
+static void pin_drop(struct postgres_store *own, struct pin *pin, size_t holders)
+{
+    if (atomic_fetch_sub(&pin->holders, holders) > holders)
+        return;
+    own->pool.pq.PQclear(pin->result);
+    free(pin);
+}
+
+// Hands out the rows of an answer: the place of a key, from 1 on, and its value. Of a key that is
+// absent there is null, or no row.
+static void read_rows(struct postgres_store *own, PGresult *result, struct store_read *reads,
+                      size_t count)
+{
+    const struct pq_library *pq = &own->pool.pq;
+    struct pin *pin = memory_zeroed(sizeof(*pin));
+    int rows = pq->PQntuples(result);
+    size_t absent = 1; // the answer's own hold, until all is handed out
+    pin->result = result;
+    atomic_init(&pin->holders, (size_t)rows + 1);
+    for (int i = 0; i < rows; i++) {
+        ensure(pq->PQgetlength(result, i, 0) == 4);
+        uint32_t at = be32_get((const uint8_t *)pq->PQgetvalue(result, i, 0)) - 1;
+        ensure(at < count && !reads[at].found);
+        reads[at].found = pq->PQgetisnull(result, i, 1) == 0;
+        absent += !reads[at].found;
+        if (reads[at].found)
+            reads[at].value =
+                (struct store_value){.bytes = slice_of(pq->PQgetvalue(result, i, 1),
+                                                       (size_t)pq->PQgetlength(result, i, 1)),
+                                     .pin = pin};
+    }
+    pin_drop(own, pin, absent);
+}
+
+// The newest commit. A connection that was lost while it was idle says nothing of PostgreSQL: one
+// more try on another.
+static PGresult *ask_newest(struct postgres_store *own, enum link_statement statement,
+                            const struct slice *parameters, struct store_error *error)
+{
+    for (int try = 0; try < 2; try++) {
+        struct link *link = link_take(&own->pool, error);
+        if (link == NULL)
+            return NULL;
+        PGresult *result = link_ask(link, statement, parameters, 0, error);
+        bool lost = link_lost(link);
+        link_give(&own->pool, link, result != NULL);
+        if (result != NULL || !lost)
+            return result;
+    }
+    return NULL;
+}
+
+static PGresult *ask(struct postgres_store *own, struct postgres_snapshot *snapshot,
+                     enum link_statement statement, const struct slice *parameters,
+                     struct store_error *error)
+{
+    if (snapshot == NULL)
+        return ask_newest(own, statement, parameters, error);
+    if (snapshot->link == NULL) {
+        *error = snapshot->error;
+        return NULL;
+    }
+    (void)pthread_mutex_lock(&snapshot->link->lock);
+    PGresult *result = link_ask(snapshot->link, statement, parameters, 0, error);
+    (void)pthread_mutex_unlock(&snapshot->link->lock);
+    return result;
+}
+
+static bool postgres_get_many(struct store *store, struct store_snapshot *snapshot,
+                              struct store_read *reads, size_t count, struct store_error *error)
+{
+    struct postgres_store *own = store_of(store);
+    struct buf first;
+    struct buf hash;
+    if (is_cold(error))
+        return false;
+    array_begin(&first, count);
+    array_begin(&hash, count);
+    for (size_t i = 0; i < count; i++) {
+        struct link_key key = link_key(reads[i].key);
+        array_add(&first, key.first);
+        array_add(&hash, slice_of(key.hash, key.hash_len));
+    }
+    ensure(!first.failed && !hash.failed); // callers bound what they ask for
+    const struct slice parameters[] = {buf_view(&first), buf_view(&hash)};
+    PGresult *result =
+        ask(own, (struct postgres_snapshot *)snapshot, LINK_get_many, parameters, error);
+    buf_release(&first);
+    buf_release(&hash);
+    if (result != NULL)
+        read_rows(own, result, reads, count);
+    return result != NULL;
+}
+
+static enum store_result postgres_get(struct store *store, struct store_snapshot *snapshot,
+                                      struct slice key, struct store_value *out,
+                                      struct store_error *error)
+{
+    struct postgres_store *own = store_of(store);
+    struct link_key parts = link_key(key);
+    const struct slice parameters[] = {parts.first, slice_of(parts.hash, parts.hash_len)};
+    struct store_read read = {.key = key};
+    if (is_cold(error))
+        return STORE_FAILED;
+    PGresult *result = ask(own, (struct postgres_snapshot *)snapshot, LINK_get, parameters, error);
+    if (result == NULL)
+        return STORE_FAILED;
+    read_rows(own, result, &read, 1);
+    if (!read.found)
+        return STORE_ABSENT;
+    *out = read.value;
+    return STORE_FOUND;
+}
+
+static void postgres_value_release(struct store *store, struct store_value *value)
+{
+    pin_drop(store_of(store), value->pin, 1);
+}
+
+// ---- Commits --------------------------------------------------------------------------------
 
 static bool send(struct link *link, const char *text, const struct slice *parameters, size_t count)
 {
@@ -428,6 +495,7 @@ const struct store_driver postgres_driver = {
     .remote = true,
     .close = postgres_close,
     .get = postgres_get,
+    .get_many = postgres_get_many,
     .value_release = postgres_value_release,
     .snapshot_take = postgres_snapshot_take,
     .snapshot_release = postgres_snapshot_release,

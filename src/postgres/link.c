@@ -151,7 +151,7 @@ PGresult *link_ask(struct link *link, enum link_statement statement, const struc
         lengths[i] = (int)parameters[i].len;
         formats[i] = BINARY;
     }
-    if (statement != LINK_get) {
+    if (statement > LINK_get_many) {
         values[count] = (const char *)&most;
         lengths[count] = sizeof(most);
         formats[count++] = BINARY;

@@ -27,6 +27,7 @@
     X(PQresultErrorField)                                                                          \
     X(PQntuples)                                                                                   \
     X(PQgetvalue)                                                                                  \
+    X(PQgetisnull)                                                                                 \
     X(PQgetlength)                                                                                 \
     X(PQsetNoticeProcessor)                                                                        \
     X(PQfinish)
@@ -36,10 +37,14 @@ struct pq_library {
 };
 MUST_CHECK bool pq_load(struct pq_library *out, struct store_error *error);
 
-// X(name, parameters, text): what every link has prepared. A key is (p, r): its first bytes, which
+// X(name, parameters, text): what every link has prepared; those behind the gets
+// have a limit as well. A key is (p, r): its first bytes, which
 // the index holds, and the rest, which nearly always is empty; h is the digest of the rest.
 #define LINK_STATEMENTS(X)                                                                         \
-    X(get, 2, "select v from kv where p = $1 and h = $2")                                          \
+    X(get, 2, "select 1, v from kv where p = $1 and h = $2")                                       \
+    X(get_many, 2,                                                                                 \
+      "select i::int4, (select v from kv where kv.p = k.p and kv.h = k.h) from "                   \
+      "unnest($1::bytea[], $2::bytea[]) with ordinality as k(p, h, i)")                            \
     X(up, 4,                                                                                       \
       "select p, r, v from kv where p >= $1 and p <= $3 and (p, r) >= ($1, $2) and "               \
       "(p, r) < ($3, $4) order by p, r limit $5::int4")                                            \

@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 
-#define DEFAULT_REGION "us-east-1"
-
 enum { CREDENTIAL_MAX = 512 };
 
 // What both ways of signing (header, query string) come down to.
@@ -42,7 +40,7 @@ static bool parameter_is(struct slice word, struct slice name, struct slice *val
 }
 
 // Parameters are separated by commas, spaces or both.
-static void header_split(struct slice header, struct signing *signing)
+static bool header_split(struct slice header, struct signing *signing, struct error *error)
 {
     struct slice rest = header;
     signing->algorithm = slice_cut(&rest, ' ');
@@ -50,11 +48,17 @@ static void header_split(struct slice header, struct signing *signing)
         struct slice phrase = slice_cut(&rest, ' ');
         while (phrase.len > 0) {
             struct slice word = slice_cut(&phrase, ',');
+            if (word.len > 0 && memchr(word.ptr, '=', word.len) == NULL)
+                return error_set(error, ERR_INCOMPLETE_SIGNATURE,
+                                 "'%.*s' not a valid key=value pair (missing equal-sign) in "
+                                 "Authorization header: '%.*s'.",
+                                 SLICE_FMT(word), SLICE_FMT(header));
             if (!parameter_is(word, SLICE_LIT("Credential"), &signing->credential) &&
                 !parameter_is(word, SLICE_LIT("SignedHeaders"), &signing->signed_headers))
                 (void)parameter_is(word, SLICE_LIT("Signature"), &signing->signature);
         }
     }
+    return true;
 }
 
 // Says what the header lacks; false. Apart from header_check(), which nearly always finds all of
@@ -84,7 +88,8 @@ static bool header_lacks(struct slice header, const struct signing *signing, boo
 static bool header_check(const struct http_request *request, struct slice header,
                          struct signing *signing, struct error *error)
 {
-    header_split(header, signing);
+    if (!header_split(header, signing, error))
+        return false;
     bool dated =
         http_header(request, HTTP_AMZ_DATE) != NULL || http_header(request, HTTP_DATE) != NULL;
     return (present(signing->credential) && present(signing->signature) &&
@@ -148,7 +153,7 @@ static struct slice percent_decode(struct slice text, uint8_t out[CREDENTIAL_MAX
 
 // ---- The credential ----------------------------------------------------------------------
 
-static bool region_valid(struct slice region)
+bool auth_region_valid(struct slice region)
 {
     if (region.len == 0 || region.len > AUTH_REGION_MAX)
         return false;
@@ -191,7 +196,7 @@ static bool credential_check(struct slice credential, char region[AUTH_REGION_MA
     if (!credential_split(credential, parts, error))
         return false;
     struct slice third = parts[SCOPE_REGION];
-    if (!region_valid(third))
+    if (!auth_region_valid(third))
         return error_set(error, ERR_INVALID_SIGNATURE,
                          "Credential should be scoped to a valid region, not '%.*s'. ",
                          SLICE_FMT(third));
@@ -212,10 +217,8 @@ static bool signing_check(const struct signing *signing, char region[AUTH_REGION
                           struct error *error)
 {
     // Version 4a signs for all regions at once and names none.
-    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256")) {
-        memcpy(region, DEFAULT_REGION, sizeof(DEFAULT_REGION));
+    if (slice_is(signing->algorithm, "AWS4-ECDSA-P256-SHA256"))
         return true;
-    }
     if (!algorithm_check(signing, error))
         return false;
     uint8_t decoded[CREDENTIAL_MAX];
@@ -391,7 +394,9 @@ static bool scope_check(const struct sign_claim *claim, struct slice term,
                         const struct auth_rules *rules, struct error *error)
 {
     struct slice day = slice_of(claim->date, SIGN_DAY);
-    bool region = region_valid(claim->region);
+    // Policies name resources by their region: whoever could choose it would choose the policies.
+    bool region = auth_region_valid(claim->region) &&
+                  (rules->region.len == 0 || slice_equal(claim->region, rules->region));
     bool service = slice_equal(claim->service, rules->service);
     bool ends = slice_is(term, "aws4_request");
     bool dated = slice_equal(claim->day, day);

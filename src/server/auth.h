@@ -2,7 +2,8 @@
 //
 // Where security is off, any credentials are accepted and no signature is verified; but a request
 // must carry one that is well-formed, and gets the answer that DynamoDB gives if it does not. What
-// the server takes from it is the region, which the ARNs of the answer carry.
+// the server takes from it is the region, which the ARNs of the answer carry; of a request that
+// names none it is the server's.
 //
 // Where it is on, a request is read whole (auth_read), and its signature checked with the secret of
 // the key that it names (auth_verify), with DynamoDB's texts in DynamoDB's order.
@@ -14,12 +15,18 @@
 #include "identity/identity.h"
 #include "sign/check.h"
 
+#define AUTH_REGION "us-east-1" // of a server that is not told otherwise (--region)
+
 enum { AUTH_REGION_MAX = 63 };
+
+// Whether it can be the name of a region.
+bool auth_region_valid(struct slice region);
 
 // Whether signatures are asked for (--auth): not at all; counted and told, but served; refused.
 enum auth_mode { AUTH_OFF, AUTH_WARN, AUTH_ENFORCE };
 
-// The text in `region` is NUL-terminated. False: the error is set (its message lives in its arena).
+// The text in `region` is NUL-terminated, and stays what it is if the request names none. False:
+// the error is set (its message lives in its arena).
 MUST_CHECK bool auth_check(const struct http_request *request, char region[AUTH_REGION_MAX + 1],
                            struct error *error);
 
@@ -29,6 +36,7 @@ struct slice auth_principal(const struct http_request *request);
 
 struct auth_rules {
     struct slice service; // that the request has to be signed for
+    struct slice region;  // likewise; empty for any
     int64_t now_s;
     int64_t skew_s;
 };

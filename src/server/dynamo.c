@@ -316,7 +316,6 @@ static void post(struct session *session)
         return;
     }
     call->operation = session->operation;
-    call->region = slice_str(session->region);
     call->body = request->body;
     call->done = on_done;
     call->context = session;

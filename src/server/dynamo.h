@@ -26,7 +26,8 @@ enum { AUTH_FAILURES = 6 };
 struct auth_desk {
     enum auth_mode mode;
     int64_t skew_s;
-    bool insecure; // it faces a network without protection, as somebody has said (--insecure)
+    struct slice region; // the server's: of all that policies see
+    bool insecure;       // it faces a network without protection, as somebody has said (--insecure)
     unsigned loops;
     struct identity_seat **seats; // one for each loop; NULL without identities
     _Atomic uint64_t failures[AUTH_FAILURES];

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-#define DEFAULT_REGION "us-east-1"
-
 enum { LOG_PER_SECOND = 5 };
 
 // ---- The desk ----------------------------------------------------------------------------------
@@ -92,9 +90,19 @@ static struct slice header_text(const struct http_request *request, struct slice
     return value == NULL ? slice_of(NULL, 0) : *value;
 }
 
-// Notes the caller: policies decide by it, and its tenant binds the call.
+static void region_own(struct session *session)
+{
+    struct slice own = session->dynamo->auth.region;
+    ensure(own.len <= AUTH_REGION_MAX);
+    memcpy(session->region, own.ptr, own.len);
+    session->region[own.len] = 0;
+}
+
+// Notes the caller: policies decide by it, and its tenant binds the call. They never see a region
+// that the client has chosen.
 static bool accept_caller(struct session *session)
 {
+    region_own(session);
     const struct http_request *request = &session->exchange->request;
     struct caller *caller = &session->guest.caller;
     struct api_call *call = &session->call;
@@ -124,8 +132,6 @@ static bool identify_certificate(struct session *session, struct identity_seat *
     identity_guest_leave(&session->guest);
     identity_seat_certificate(seat, slice_str(certificate->fingerprint),
                               slice_str(certificate->common_name), &session->guest);
-    if (session->guest.known && session->region[0] == 0)
-        memcpy(session->region, DEFAULT_REGION, sizeof(DEFAULT_REGION));
     return session->guest.known;
 }
 
@@ -134,7 +140,12 @@ static bool identify(struct session *session, struct slice service, struct auth_
     const struct http_request *request = &session->exchange->request;
     struct dynamo *dynamo = session->dynamo;
     struct identity_seat *seat = dynamo->auth.seats[http_exchange_loop(session->exchange)];
-    const struct auth_rules rules = {service, env_now(&dynamo->env) / 1000, dynamo->auth.skew_s};
+    // Clients of STS, which has no resources in regions, may sign for that of its global endpoint.
+    bool anywhere = slice_is(service, "sts");
+    const struct auth_rules rules = {.service = service,
+                                     .region = anywhere ? slice_of(NULL, 0) : dynamo->auth.region,
+                                     .now_s = env_now(&dynamo->env) / 1000,
+                                     .skew_s = dynamo->auth.skew_s};
     if (identify_certificate(session, seat))
         return accept_caller(session);
     if (!auth_read(request, &rules, claim, &session->refusal) ||
@@ -146,18 +157,16 @@ static bool identify(struct session *session, struct slice service, struct auth_
     if (!auth_verify(claim, &session->guest, request->body, identity_seat_cache(seat),
                      &session->refusal))
         return false;
-    memcpy(session->region, claim->claim.region.ptr, claim->claim.region.len);
-    session->region[claim->claim.region.len] = 0;
     return accept_caller(session);
 }
 
-bool session_authenticate(struct session *session, struct slice service, bool always)
+static bool authenticate(struct session *session, struct slice service, bool always)
 {
     const struct http_request *request = &session->exchange->request;
     enum auth_mode mode = session->dynamo->auth.mode;
     struct auth_claim claim = {.claim = {.access_key = {NULL, 0}}};
     error_init(&session->refusal, &session->who_arena);
-    session->region[0] = 0;
+    region_own(session);
     // What is not well-formed was never served, and is not when others are only warned.
     if (mode != AUTH_ENFORCE && always && !auth_check(request, session->region, &session->refusal))
         return false;
@@ -167,6 +176,13 @@ bool session_authenticate(struct session *session, struct slice service, bool al
     }
     session_auth_failed(session, claim.claim.access_key);
     return mode == AUTH_WARN && session_within_rate(session);
+}
+
+bool session_authenticate(struct session *session, struct slice service, bool always)
+{
+    bool passed = authenticate(session, service, always);
+    session->call.region = slice_str(session->region);
+    return passed;
 }
 
 void session_auth_end(struct session *session)

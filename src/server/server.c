@@ -147,6 +147,7 @@ struct server *server_start(const struct server_options *options, char *error, s
         .objects = options->objects,
         .auth = {.mode = options->auth,
                  .skew_s = options->clock_skew_s == 0 ? SIGN_SKEW_S : options->clock_skew_s,
+                 .region = slice_str(options->region == NULL ? AUTH_REGION : options->region),
                  .insecure = options->insecure},
     };
     struct http_options http = {

@@ -41,6 +41,7 @@ struct server_options {
     struct objects *objects; // borrowed; NULL for none
     enum auth_mode auth;     // if it is not AUTH_OFF, the api has a master key
     int64_t clock_skew_s;    // 0 means SIGN_SKEW_S
+    const char *region;      // borrowed; NULL means AUTH_REGION
     bool insecure;           // to be told in /health
 };
 

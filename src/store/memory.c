@@ -77,6 +77,22 @@ static enum store_result memory_get(struct store *store, struct store_snapshot *
     return pair != NULL ? STORE_FOUND : STORE_ABSENT;
 }
 
+// All of one commit: the root is counted once.
+static bool memory_get_many(struct store *store, struct store_snapshot *snapshot,
+                            struct store_read *reads, size_t count, struct store_error *error)
+{
+    (void)error;
+    struct tree_node *root = root_take(store, snapshot);
+    for (size_t i = 0; i < count; i++) {
+        struct tree_pair *pair = tree_find(root, reads[i].key);
+        reads[i].found = pair != NULL;
+        if (pair != NULL)
+            reads[i].value = (struct store_value){tree_pair_value(pair), tree_pair_hold(pair)};
+    }
+    tree_release(root);
+    return true;
+}
+
 static void memory_value_release(struct store *store, struct store_value *value)
 {
     (void)store;
@@ -223,6 +239,7 @@ static const struct store_driver memory_driver = {
     .name = "memory",
     .close = memory_close,
     .get = memory_get,
+    .get_many = memory_get_many,
     .value_release = memory_value_release,
     .snapshot_take = memory_snapshot_take,
     .snapshot_release = memory_snapshot_release,

@@ -136,6 +136,40 @@ void store_value_release(struct store *store, struct store_value *value)
     *value = (struct store_value){0};
 }
 
+static bool get_each(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
+                     size_t count, struct store_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct store_read *read = &reads[i];
+        enum store_result result =
+            store->driver->get(store, snapshot, read->key, &read->value, error);
+        read->found = result == STORE_FOUND;
+        if (result != STORE_FAILED)
+            continue;
+        while (i-- > 0)
+            store_value_release(store, &reads[i].value);
+        return false;
+    }
+    return true;
+}
+
+bool store_get_many(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
+                    size_t count, struct store_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        ensure(key_fits(reads[i].key));
+        reads[i] = (struct store_read){.key = reads[i].key};
+    }
+    if (count == 0)
+        return true;
+    bool ok = store->driver->get_many == NULL
+                  ? get_each(store, snapshot, reads, count, error)
+                  : store->driver->get_many(store, snapshot, reads, count, error);
+    if (!ok)
+        report(store, error);
+    return ok;
+}
+
 struct store_snapshot *store_snapshot_take(struct store *store)
 {
     return store->driver->snapshot_take(store);

@@ -77,6 +77,18 @@ MUST_CHECK enum store_result store_get(struct store *store, struct store_snapsho
                                        struct store_error *error);
 void store_value_release(struct store *store, struct store_value *value);
 
+// One of many keys, and what is there: each value is released by itself.
+struct store_read {
+    struct slice key; // borrowed for the call
+    bool found;
+    struct store_value value; // if it was found
+};
+// Many keys in one call, which over a network is one round trip; keys may repeat. Without a
+// snapshot no two of them need be of one commit, only none of an older one than the newest at the
+// call. False, as STORE_FAILED above: nothing is held then.
+MUST_CHECK bool store_get_many(struct store *store, struct store_snapshot *snapshot,
+                               struct store_read *reads, size_t count, struct store_error *error);
+
 // Whether reads of the calling thread may wait for the disk; at first they may. Otherwise a read
 // whose bytes are not in memory fails at once with error.cold set, which is no failure of the
 // store: ask again on a thread that may wait. A cursor that failed so is of no further use.

@@ -21,6 +21,10 @@ struct store_driver {
     void (*close)(struct store *store);
     enum store_result (*get)(struct store *store, struct store_snapshot *snapshot, struct slice key,
                              struct store_value *out, struct store_error *error);
+    // All of them or none, with *found and *value as nothing before; NULL if one get after another
+    // is as good.
+    bool (*get_many)(struct store *store, struct store_snapshot *snapshot, struct store_read *reads,
+                     size_t count, struct store_error *error);
     void (*value_release)(struct store *store, struct store_value *value);
     struct store_snapshot *(*snapshot_take)(struct store *store);
     void (*snapshot_release)(struct store *store, struct store_snapshot *snapshot);

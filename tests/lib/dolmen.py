@@ -4,10 +4,13 @@
         api = Api(server.endpoint)
         api.call('PutItem', {...})      # the answer, or ApiError
 """
+import hashlib
+import hmac
 import http.client
 import json
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -85,21 +88,37 @@ class ApiError(Exception):
         super().__init__(f'{self.name}: {self.message}')
 
 
+def signature_headers(host, target, body):
+    """What a server with --auth enforce wants of a request, signed with the key of the environment."""
+    date = time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())
+    scope = f'{date[:8]}/us-east-1/dynamodb/aws4_request'
+    names = 'host;x-amz-date;x-amz-target'
+    canonical = f'POST\n/\n\nhost:{host}\nx-amz-date:{date}\nx-amz-target:{target}\n\n{names}\n{hashlib.sha256(body).hexdigest()}'
+    key = ('AWS4' + os.environ['AWS_SECRET_ACCESS_KEY']).encode()
+    for part in scope.split('/') + [f'AWS4-HMAC-SHA256\n{date}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}']:
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return {'X-Amz-Date': date, 'Authorization': f'AWS4-HMAC-SHA256 Credential={os.environ["AWS_ACCESS_KEY_ID"]}/{scope}, SignedHeaders={names}, Signature={key.hex()}'}
+
+
 class Api:
-    """One keep-alive connection; not for several threads."""
+    """One keep-alive connection; not for several threads. Over HTTPS, which is what secured servers speak (with-server), requests are signed."""
 
     def __init__(self, endpoint, timeout=60, service='DynamoDB_20120810.'):
         self.service = service
         parts = urlsplit(endpoint)
-        self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
+        self.secured, self.host = parts.scheme == 'https', parts.netloc
+        if self.secured:
+            trusted = ssl.create_default_context(cafile=os.environ['AWS_CA_BUNDLE'])
+            self.connection = http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=trusted)
+        else:
+            self.connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
 
     def call(self, operation, request):
-        self.connection.request('POST', '/', json.dumps(request), {
-            'X-Amz-Target': self.service + operation,
-            'Content-Type': 'application/x-amz-json-1.0',
-            'X-Amz-Date': '20260101T000000Z',
-            'Authorization': AUTHORIZATION,
-        })
+        body, target = json.dumps(request).encode(), self.service + operation
+        signature = {'X-Amz-Date': '20260101T000000Z', 'Authorization': AUTHORIZATION}
+        if self.secured:
+            signature = signature_headers(self.host, target, body)
+        self.connection.request('POST', '/', body, {'X-Amz-Target': target, 'Content-Type': 'application/x-amz-json-1.0', **signature})
         response = self.connection.getresponse()
         document = json.loads(response.read())
         if response.status != 200:

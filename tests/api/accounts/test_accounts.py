@@ -31,13 +31,16 @@ TRUST = json.dumps({'Version': '2012-10-17', 'Statement': [{'Effect': 'Allow', '
 class Caller:
     """Whoever has the key: asks, signed."""
 
-    def __init__(self, server, key):
-        self.server, self.credentials = server, Credentials(*key)
+    def __init__(self, server, key, region='us-east-1'):
+        self.server, self.credentials, self.region = server, Credentials(*key), region
 
     def call(self, operation, body=None):
         request = AWSRequest('POST', self.server.endpoint + '/', data=json.dumps(body or {}).encode(),
                              headers={'X-Amz-Target': 'DynamoDB_20120810.' + operation, 'Content-Type': 'application/x-amz-json-1.0'})
-        SigV4Auth(self.credentials, 'dynamodb', 'us-east-1').add_auth(request)
+        return self.send(request)
+
+    def send(self, request):
+        SigV4Auth(self.credentials, 'dynamodb', self.region).add_auth(request)
         try:
             with urllib.request.urlopen(urllib.request.Request(request.url, request.data, dict(request.headers))) as answer:
                 return json.load(answer)
@@ -53,10 +56,10 @@ class Base(unittest.TestCase):
         document = json.loads(made.stdout)
         self.key = [document[n] for n in document if 'ccess' in n and 'ecret' not in n][0], [document[n] for n in document if 'ecret' in n][0]
 
-    def start(self, auth='enforce'):
+    def start(self, auth='enforce', *options, region='us-east-1'):
         server = Server(os.path.join(self.root, 'db', 'data'), '--auth', auth, '--master-key',
-                        'file:' + os.path.join(self.root, 'db', 'secrets', 'master.key'))
-        self.server, self.admin = server, Caller(server, self.key)
+                        'file:' + os.path.join(self.root, 'db', 'secrets', 'master.key'), *options)
+        self.server, self.admin = server, Caller(server, self.key, region)
         return server
 
     def user(self, name, *policies):
@@ -126,6 +129,39 @@ class Users(Base):
             self.admin.call('DeleteUser', {'UserName': 'ada'})
             self.refused('UnrecognizedClientException', '', other, 'ListTables')
             self.refused('ResourceNotFoundException', 'ada', self.admin, 'GetUser', {'UserName': 'ada'})
+
+    def test_regions(self):
+        """The region of a resource is the server's, whatever the client signs for."""
+        get = {'TableName': 'one', 'Key': {'pk': {'S': 'a'}}}
+        scoped = "Credential should be scoped to a valid region, not '%s'. "
+        with self.start():
+            self.table('one')
+            both = json.dumps({'Version': '2012-10-17', 'Statement': [
+                {'Effect': 'Allow', 'Action': 'dynamodb:*', 'Resource': '*'}, {'Effect': 'Deny', 'Action': 'dynamodb:GetItem', 'Resource': TABLE + 'one'}]})
+            ada = self.user('ada', both)
+            bob = self.user('bob', allow('dynamodb:GetItem', TABLE.replace('us-east-1', 'eu-west-1') + 'one'))
+            for caller in ada, bob:
+                self.refused('AccessDeniedException', 'us-east-1', caller, 'GetItem', get)
+                caller.region = 'eu-west-1'
+                self.refused('InvalidSignatureException', scoped % 'eu-west-1', caller, 'GetItem', get)
+                self.refused('InvalidSignatureException', scoped % 'eu-west-1', caller, 'GetItem',
+                             {**get, 'TableName': TABLE.replace('us-east-1', 'eu-west-1') + 'one'})
+            # Also where the path is the data API's, on which a signature may be missing.
+            with self.assertRaises(ApiError) as raised:
+                ada.send(AWSRequest('GET', self.server.endpoint + '/v1'))
+            self.assertIn(scoped % 'eu-west-1', raised.exception.document['detail'])
+        with self.start('enforce', '--region', 'eu-west-1', region='eu-west-1'):
+            bob.server = ada.server = self.server
+            self.assertEqual(bob.call('GetItem', get), {})
+            self.assertEqual(ada.call('GetItem', get), {})  # nothing is denied here: the table has another name
+            self.assertIn(':eu-west-1:', self.admin.call('DescribeTable', {'TableName': 'one'})['Table']['TableArn'])
+            self.refused('InvalidSignatureException', scoped % 'us-east-1', Caller(self.server, self.key), 'ListTables')
+        with self.start('warn'):
+            self.assertEqual(Caller(self.server, self.key, 'eu-west-1').call('GetItem', get), {})
+        with self.start('off'):
+            for region in 'us-east-1', 'eu-west-1', 'anywhere':
+                caller = Caller(self.server, self.key, region)
+                self.assertEqual(caller.call('DescribeTable', {'TableName': 'one'})['Table']['TableArn'], TABLE.replace('us-east-1', region) + 'one')
 
     def test_tags(self):
         with self.start():

@@ -14,10 +14,10 @@ import {
 } from './lib.mjs';
 
 const arnOf = (name) => `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
-const policyFor = (name, Effect = 'Allow') =>
+const policyFor = (name, Effect = 'Allow', Action = 'dynamodb:*') =>
     JSON.stringify({
         Version: '2012-10-17',
-        Statement: [{ Effect, Principal: '*', Action: 'dynamodb:*', Resource: arnOf(name) }],
+        Statement: [{ Effect, Principal: '*', Action, Resource: arnOf(name) }],
     });
 
 // ---- A server of our own ---------------------------------------------------------
@@ -60,7 +60,7 @@ test('A policy is put, read, replaced under its revision, and deleted', REAL, as
     assert.equal(read.Policy, policyFor(name));
     assert.equal(read.RevisionId, first.RevisionId);
     const second = await call('PutResourcePolicy', {
-        ResourceArn, Policy: policyFor(name, 'Deny'), ExpectedRevisionId: first.RevisionId,
+        ResourceArn, Policy: policyFor(name, 'Deny', 'dynamodb:Scan'), ExpectedRevisionId: first.RevisionId,
     });
     assert.notEqual(second.RevisionId, first.RevisionId);
     await fails(

@@ -4,7 +4,7 @@ import {
     BatchGetCommand, BatchWriteCommand, DeleteCommand, DynamoDBDocumentClient, GetCommand, NumberValue, paginateQuery, paginateScan,
     PutCommand, QueryCommand, ScanCommand, TransactGetCommand, TransactWriteCommand, UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { assert, CANCELED, client, CONDITION, fails, makeClient, makeTable, sdk, tableSpec } from './lib.mjs';
+import { assert, CANCELED, client, CONDITION, fails, makeClient, makeTable, sdk, secured, tableSpec } from './lib.mjs';
 
 const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 const send = (command) => documents.send(command);
@@ -114,7 +114,7 @@ test('waiters: a table comes and goes', async () => {
     assert.equal((await sdk.waitUntilTableNotExists(waiter, { TableName: request.TableName })).state, 'SUCCESS');
 });
 
-test('any credentials and any region see the same tables', async () => {
+test('any credentials and any region see the same tables', { skip: secured ? 'signatures count' : false }, async () => {
     const other = makeClient({ region: 'eu-central-1', credentials: { accessKeyId: 'OTHER', secretAccessKey: 'other', sessionToken: 'token' } });
     after(() => other.destroy());
     const { Table } = await other.send(new sdk.DescribeTableCommand({ TableName }));

@@ -7,7 +7,9 @@
 // the texts of errors are compared only with DOLMEN_STRICT=1.
 import { after, test } from 'node:test';
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
 import http from 'node:http';
+import https from 'node:https';
 import * as sdk from '@aws-sdk/client-dynamodb';
 
 export { assert, sdk };
@@ -16,9 +18,11 @@ export const endpoint = process.env.DOLMEN_ENDPOINT;
 if (!endpoint) throw new Error('DOLMEN_ENDPOINT is not set; use ./run');
 export const foreign = process.env.DOLMEN_FOREIGN === '1';
 const anyText = foreign && process.env.DOLMEN_STRICT !== '1';
+// The server verifies signatures (with-server): every request has to have a good one.
+export const secured = process.env.DOLMEN_SECURED === '1';
 export const REAL = { skip: foreign ? 'real service only' : false };
 
-const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+export const credentials = { accessKeyId: process.env.AWS_ACCESS_KEY_ID, secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY };
 export function makeClient(options = {}) {
     return new sdk.DynamoDBClient({
         endpoint,
@@ -244,7 +248,7 @@ export const AUTHORIZATION =
 export function httpRequest({ method = 'POST', path = '/', headers = {}, body }) {
     const url = new URL(endpoint);
     return new Promise((resolve, reject) => {
-        const request = http.request(
+        const request = (url.protocol === 'https:' ? https : http).request(
             { host: url.hostname, port: url.port, method, path, headers, agent: false },
             (response) => {
                 const chunks = [];
@@ -264,19 +268,34 @@ export function httpRequest({ method = 'POST', path = '/', headers = {}, body })
     });
 }
 
+// The headers with a signature that a secured server accepts.
+function signed(headers, body) {
+    const hash = (text) => crypto.createHash('sha256').update(text).digest('hex');
+    const mac = (key, text) => crypto.createHmac('sha256', key).update(text).digest();
+    const date = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+    const all = Object.entries({ ...headers, Host: new URL(endpoint).host, 'X-Amz-Date': date }).filter(([name]) => name !== 'Authorization');
+    const lines = all.map(([name, value]) => [name.toLowerCase(), value]).sort(([a], [b]) => (a < b ? -1 : 1));
+    const names = lines.map(([name]) => name).join(';');
+    const canonical = ['POST', '/', '', ...lines.map((line) => line.join(':')), '', names, hash(body)].join('\n');
+    const scope = [date.slice(0, 8), 'us-east-1', 'dynamodb', 'aws4_request'];
+    const key = scope.reduce(mac, 'AWS4' + credentials.secretAccessKey);
+    const signature = mac(key, ['AWS4-HMAC-SHA256', date, scope.join('/'), hash(canonical)].join('\n')).toString('hex');
+    const Authorization = `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope.join('/')}, SignedHeaders=${names}, Signature=${signature}`;
+    return { ...Object.fromEntries(all), Authorization };
+}
+
 // An operation with a body of our own: an object, or text sent as it is. Answers the
 // HTTP answer with `json`, and for errors `error` (the bare exception name) and `message`.
 export async function raw(operation, body, headers = {}) {
-    const answer = await httpRequest({
-        headers: {
-            'X-Amz-Target': 'DynamoDB_20120810.' + operation,
-            'Content-Type': 'application/x-amz-json-1.0',
-            'X-Amz-Date': '20260101T000000Z',
-            Authorization: AUTHORIZATION,
-            ...headers,
-        },
-        body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body),
-    });
+    const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+    const all = {
+        'X-Amz-Target': 'DynamoDB_20120810.' + operation,
+        'Content-Type': 'application/x-amz-json-1.0',
+        'X-Amz-Date': '20260101T000000Z',
+        Authorization: AUTHORIZATION,
+        ...headers,
+    };
+    const answer = await httpRequest({ headers: secured ? signed(all, bytes) : all, body: bytes });
     if (!answer.headers['content-encoding']) answer.json = JSON.parse(answer.body.toString() || 'null');
     if (answer.status !== 200 && answer.json) {
         answer.error = answer.json.__type?.split('#').pop();

@@ -8,12 +8,12 @@ import {
     GetShardIteratorCommand,
     ListStreamsCommand,
 } from '@aws-sdk/client-dynamodb-streams';
-import { assert, call, endpoint, fails, makeTable, N, NOT_FOUND, put, raw, REAL, S, same, uniqueName, VALIDATION } from './lib.mjs';
+import { assert, call, credentials, endpoint, fails, makeTable, N, NOT_FOUND, put, raw, REAL, S, same, uniqueName, VALIDATION } from './lib.mjs';
 
 const client = new DynamoDBStreamsClient({
     endpoint,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    credentials,
     maxAttempts: 1,
 });
 after(() => client.destroy());

@@ -97,6 +97,17 @@ static enum store_result faulty_get(struct store *store, struct store_snapshot *
     return STORE_FAILED;
 }
 
+static bool faulty_get_many(struct store *store, struct store_snapshot *snapshot,
+                            struct store_read *reads, size_t count, struct store_error *error)
+{
+    if (trouble.cold == 0)
+        return trouble.driver->get_many(store, snapshot, reads, count, error);
+    trouble.cold--;
+    (void)store_fail(error, "reading failed: cold");
+    error->cold = true;
+    return false;
+}
+
 static struct store *faulty_store(void)
 {
     struct store_error error;
@@ -109,6 +120,7 @@ static struct store *faulty_store(void)
     trouble.faulty.cursor_close = faulty_cursor_close;
     trouble.faulty.commit = faulty_commit;
     trouble.faulty.get = faulty_get;
+    trouble.faulty.get_many = faulty_get_many;
     trouble.faulty.snapshot_take = faulty_snapshot_take;
     trouble.faulty.snapshot_release = faulty_snapshot_release;
     store->driver = &trouble.faulty;

@@ -53,6 +53,10 @@ static const struct {
      ERR_INCOMPLETE_SIGNATURE,
      "Authorization header requires 'Signature' parameter. "
      "Authorization=AWS4-HMAC-SHA256 Signature=,Credential=a,SignedHeaders=c"},
+    {"", "Authorization: AWS4-HMAC-SHA256 Credential= a/b/c/d/e,,SignedHeaders=c\r\n" DATE, NULL,
+     ERR_INCOMPLETE_SIGNATURE,
+     "'a/b/c/d/e' not a valid key=value pair (missing equal-sign) in Authorization header: "
+     "'AWS4-HMAC-SHA256 Credential= a/b/c/d/e,,SignedHeaders=c'."},
     {"", "Authorization: AWS4-HMAC-SHA25 Signature=b,Credential=a,SignedHeaders=c\r\n" DATE, NULL,
      ERR_INCOMPLETE_SIGNATURE,
      "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA25' (only AWS4-HMAC-SHA256 for now). "},
@@ -103,7 +107,7 @@ static void test_rows(void **state)
                          HTTP_DONE);
         struct arena arena;
         struct error error;
-        char region[AUTH_REGION_MAX + 1];
+        char region[AUTH_REGION_MAX + 1] = AUTH_REGION;
         arena_init(&arena, 1 << 16);
         error_init(&error, &arena);
         bool accepted = auth_check(&request, region, &error);

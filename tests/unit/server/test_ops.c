@@ -35,6 +35,8 @@ static void time_refused(void **state)
     (void)state;
     static const char *const texts[] = {
         "",
+        "2026-02-29T00:00:00Z",
+        "2026-04-31T00:00:00Z",
         "2026",
         "2026-01-01",
         "2026-01-01T00:00:00",

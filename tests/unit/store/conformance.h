@@ -142,6 +142,55 @@ static void test_value_outlives_its_deletion(void **state)
     store_value_release(fixture->store, &value);
 }
 
+// Many keys in one call: repeated, absent, empty and long ones, from a snapshot or the newest.
+static void test_get_many(void **state)
+{
+    enum { MANY = 300 };
+    struct fixture *fixture = *state;
+    static uint8_t keys[MANY][STORE_KEY_MAX];
+    static struct store_read reads[MANY];
+    struct store_error error = {0};
+    for (unsigned i = 0; i < MANY; i++) {
+        size_t length = i % 50 == 49 ? STORE_KEY_MAX : i % 10 == 9 ? 2000 + i % 4 : 4;
+        memset(keys[i], 'k', length);
+        keys[i][0] = (uint8_t)(i / 256);
+        keys[i][length - 1] = (uint8_t)i;
+        reads[i].key = slice_of(keys[i], length);
+        if (i % 3 > 0)
+            store_batch_put(fixture->batch, reads[i].key,
+                            slice_of(keys[i], i % 3 == 1 ? 0 : length));
+    }
+    reads[MANY - 1].key = reads[5].key;
+    commit(fixture->store, fixture->batch);
+    struct store_snapshot *snapshot = store_snapshot_take(fixture->store);
+    expect_slice(fixture->store, snapshot, reads[0].key, NULL);
+    for (unsigned i = 0; i < MANY; i++)
+        store_batch_put(fixture->batch, reads[i].key, SLICE_LIT("new"));
+    commit(fixture->store, fixture->batch);
+    assert_true(store_get_many(fixture->store, snapshot, reads, MANY, &error));
+    for (unsigned i = 0; i < MANY; i++) {
+        unsigned kind = i == MANY - 1 ? 5 % 3 : i % 3;
+        assert_int_equal(reads[i].found, kind > 0);
+        if (kind == 2)
+            assert_true(slice_equal(reads[i].value.bytes, reads[i].key));
+        assert_true(kind == 2 || reads[i].value.bytes.len == 0);
+    }
+    // One value outlives the others, and the keys that it was read with.
+    for (unsigned i = 0; i < MANY; i++) {
+        if (i != 5)
+            store_value_release(fixture->store, &reads[i].value);
+    }
+    assert_true(slice_equal(reads[5].value.bytes, reads[5].key));
+    store_value_release(fixture->store, &reads[5].value);
+    store_snapshot_release(fixture->store, snapshot);
+    assert_true(store_get_many(fixture->store, NULL, reads, MANY, &error));
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_true(reads[i].found && slice_is(reads[i].value.bytes, "new"));
+        store_value_release(fixture->store, &reads[i].value);
+    }
+    assert_true(store_get_many(fixture->store, NULL, reads, 0, &error));
+}
+
 static void test_delete_range(void **state)
 {
     struct fixture *fixture = *state;
@@ -598,6 +647,7 @@ static void test_concurrent_readers(void **state)
     X(test_put_get_delete)                                                                         \
     X(test_last_write_of_a_batch_wins)                                                             \
     X(test_value_outlives_its_deletion)                                                            \
+    X(test_get_many)                                                                               \
     X(test_delete_range)                                                                           \
     X(test_snapshot_isolation)                                                                     \
     X(test_cursor_bounds)                                                                          \
