@@ -9,6 +9,7 @@
 #include "change/model.h"
 #include "crypt/crypt.h"
 #include "designs/verify.h"
+#include "engine/ship.h"
 #include "exchange/exchange.h"
 #include "expire/sweeper.h"
 #include "identity/identity.h"
@@ -61,11 +62,28 @@ static struct env clock_env(struct api *api)
 
 // ---- Opening and closing ----------------------------------------------------------------------
 
+static void ship_care(struct workshop *shop)
+{
+    engine_ship_trim(shop->engine);
+}
+
 // What has to be done now and then without being asked for.
 static const struct chore chores[] = {
     {streams_roll_due, 5000}, {streams_trim, 60000}, {backup_expire, 60000},
-    {report_keep, 5000},      {retain_care, 1000},
+    {report_keep, 5000},      {retain_care, 1000},   {ship_care, 1000},
 };
+
+bool api_follows(struct api *api)
+{
+    struct engine_replica replica;
+    engine_replica(api->shop.engine, &replica);
+    return replica.follows;
+}
+
+struct engine *api_engine(struct api *api)
+{
+    return api->shop.engine;
+}
 
 struct api *api_open(const struct api_options *options, struct store_error *error)
 {
@@ -92,13 +110,17 @@ struct api *api_open(const struct api_options *options, struct store_error *erro
     api->verification = verification_new();
     shop->filling = model_table_filling;
     shop->filled = model_table_filled;
-    model_resume(shop); // before anything writes
-    backup_resume(shop);
-    restore_resume(shop);
-    api->sweeper = sweeper_new(shop, API_TTL_RATE);
+    // A replica does nothing by itself: what its source does arrives here.
+    bool replica = api_follows(api);
+    if (!replica) {
+        model_resume(shop); // before anything writes
+        backup_resume(shop);
+        restore_resume(shop);
+        api->sweeper = sweeper_new(shop, API_TTL_RATE);
+    }
     api->pool = pool_new(options->pool);
     api->insights = insights_new(api);
-    api->janitor = janitor_new(shop, chores, COUNT_OF(chores));
+    api->janitor = janitor_new(shop, chores, replica ? 0 : COUNT_OF(chores));
     return api;
 }
 
@@ -151,7 +173,8 @@ void api_set_buckets(struct api *api, const char *root, const char *data,
 {
     if (elsewhere != NULL)
         api->shop.buckets = *elsewhere;
-    exchange_open(&api->shop, root, data);
+    if (!api_follows(api))
+        exchange_open(&api->shop, root, data);
 }
 
 void api_set_retain(struct api *api, const struct api_retain *retain)
@@ -162,7 +185,8 @@ void api_set_retain(struct api *api, const struct api_retain *retain)
         .bunch = retain->bunch,
         .archive = retain->archive,
         .asked = retain->asked};
-    retain_set(&api->shop, &settings);
+    if (!api_follows(api))
+        retain_set(&api->shop, &settings);
 }
 
 bool api_set_kinesis(struct api *api, const char *root, const char *data, const char *endpoint,
@@ -175,7 +199,8 @@ bool api_set_kinesis(struct api *api, const char *root, const char *data, const 
 void api_set_publisher(struct api *api, const struct outlet_opener *opener,
                        const struct consumers_projects *projects)
 {
-    DISREGARD(consumers_new(&api->shop, opener, api->kinesis, projects));
+    if (!api_follows(api))
+        DISREGARD(consumers_new(&api->shop, opener, api->kinesis, projects));
 }
 
 struct live *api_live(struct api *api, const uint8_t *secret)

@@ -100,6 +100,11 @@ bool api_operation_of_streams(struct slice name);
 struct workshop;
 struct workshop *api_workshop(struct api *api);
 
+// What a replica follows, and what others follow here: engine/ship.h.
+struct engine *api_engine(struct api *api);
+// Whether this is a replica: it does nothing by itself, and takes no writes.
+bool api_follows(struct api *api);
+
 // The budget it was opened with, or NULL.
 struct budget *api_budget(const struct api *api);
 

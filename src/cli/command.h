@@ -15,6 +15,8 @@ enum { CLI_ARGUMENTS_MAX = 64 };
 // X(name, most arguments): the commands, in the order of `dolmen help`.
 #define COMMAND_LIST(X)                                                                            \
     X(serve, 0)                                                                                    \
+    X(replica, 0)                                                                                  \
+    X(promote, 0)                                                                                  \
     X(init, 1)                                                                                     \
     X(call, 2)                                                                                     \
     X(query, CLI_ARGUMENTS_MAX)                                                                    \

@@ -94,8 +94,7 @@ static struct store *store_open_remote(struct cli_input *input, const char *url,
 #endif
 }
 
-struct api *database_open(struct cli_input *input, const struct store_options *wanted,
-                          struct budget *budget)
+struct store *database_store(struct cli_input *input, const struct store_options *wanted)
 {
     const char *url = value_if_known(input, "--store");
     static const char *const durabilities[] = {"full", "relaxed", NULL};
@@ -112,16 +111,29 @@ struct api *database_open(struct cli_input *input, const struct store_options *w
                                                  : store_open_rocksdb(&options, &error);
     if (options.master == &master)
         crypt_key_wipe(&master);
+    if (store == NULL)
+        (void)(url != NULL ? cli_fail(input, "cannot open the store: %s.", error.text)
+                           : open_failed(input, options.path, &error));
+    return store;
+}
+
+struct api *database_open(struct cli_input *input, const struct store_options *wanted,
+                          struct budget *budget)
+{
+    const char *url = value_if_known(input, "--store");
+    struct store_error error = {.text = ""};
+    struct store *store = database_store(input, wanted);
+    if (store == NULL)
+        return NULL;
     struct api_options of_api = {.store = store,
                                  .env = env_system(),
                                  .budget = budget,
                                  .pool = url != NULL ? REMOTE_THREADS : 0};
-    struct api *api = store == NULL ? NULL : api_open(&of_api, &error);
+    struct api *api = api_open(&of_api, &error);
     if (api == NULL) {
         (void)(url != NULL ? cli_fail(input, "cannot open the store: %s.", error.text)
-                           : open_failed(input, options.path, &error));
-        if (store != NULL)
-            store_close(store);
+                           : open_failed(input, wanted->path, &error));
+        store_close(store);
     }
     return api;
 }

@@ -39,6 +39,9 @@ MUST_CHECK bool target_master(struct cli_input *input, struct crypt_key *key,
 // --encryption, of commands that may make a directory. False after telling the user.
 MUST_CHECK bool target_encryption(struct cli_input *input, struct store_options *options);
 
+// The store of `wanted` by itself, likewise.
+MUST_CHECK struct store *database_store(struct cli_input *input,
+                                        const struct store_options *wanted);
 // Opens the database of `wanted`, whose path is NULL for memory, with the --durability of the
 // command line; api_close closes it. Calls are counted in the budget, if there is one. NULL after
 // telling the user.

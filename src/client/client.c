@@ -13,14 +13,16 @@ static void head_make(struct buf *head, const struct client_address *address,
                       const struct client_request *request, bool certified)
 {
     char operation[128];
+    bool page = request->path != NULL;
     (void)snprintf(operation, sizeof(operation), "%s_20120810.%s",
-                   request->of_streams ? "DynamoDBStreams" : "DynamoDB", request->operation);
+                   request->of_streams ? "DynamoDBStreams" : "DynamoDB",
+                   page ? "" : request->operation);
     const struct client_signature signature = {.keys = request->keys,
                                                .certified = certified,
                                                .region = request->region,
-                                               .method = "POST",
-                                               .path = "/",
-                                               .operation = operation,
+                                               .method = page ? request->method : "POST",
+                                               .path = page ? request->path : "/",
+                                               .operation = page ? NULL : operation,
                                                .body = request->body};
     client_head_begin(head, address, &signature);
     buf_printf(head,

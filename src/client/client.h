@@ -6,6 +6,9 @@
 #include "client/signature.h"
 
 struct client_request {
+    // Of a page that is no operation: its method, and its path with the query; else NULL.
+    const char *method;
+    const char *path;
     const char *operation;
     bool of_streams; // it is one of DynamoDB Streams
     const char *region;

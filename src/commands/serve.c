@@ -4,7 +4,9 @@
 // ordinary code. The stop is bounded in time, so further signals during it change nothing. SIGHUP
 // has certificates read again.
 #include "cli/change.h"
+#include "commands/replica.h"
 #include "commands/serve_audit.h"
+#include "engine/ship.h"
 #include "http/http.h"
 #include "http/tls.h"
 #include "identity/identity.h"
@@ -68,7 +70,7 @@ static void print_ready(const char *host, unsigned port, bool tls)
 
 // Serves until a signal of the set comes. Closes the api.
 static bool serve(struct cli_input *input, const struct server_options *options,
-                  const sigset_t *stopping)
+                  const sigset_t *stopping, struct replica_end *end)
 {
     char error[256];
     struct server *server = server_start(options, error, sizeof(error));
@@ -77,10 +79,13 @@ static bool serve(struct cli_input *input, const struct server_options *options,
         api_close(options->api);
         return cli_fail(input, "%s.", error);
     }
-    print_ready(options->host, server_port(server), options->tls != NULL);
+    struct replica *replica = replica_start(input, options->api);
+    end->port = server_port(server);
+    print_ready(options->host, end->port, options->tls != NULL);
     int signal_number;
     while (sigwait(stopping, &signal_number) == 0 && signal_number == SIGHUP)
         (void)tls_reload(options->tls);
+    end->how = replica_stop(replica);
     api_cut_short(options->api);
     if (options->upstream != NULL)
         upstream_hurry(options->upstream);
@@ -391,6 +396,26 @@ static bool api_prepare(struct cli_input *input, struct api *api, const char *da
     return models_apply(input, api);
 }
 
+// How much is kept for replicas. False after telling the user.
+static bool replica_log_prepare(struct cli_input *input, struct api *api)
+{
+    static const size_t log_min = (size_t)1 << 20;
+    const char *text = cli_value(input, "--replica-log", NULL);
+    size_t bytes = 0;
+    struct arena arena;
+    struct error error;
+    if (text == NULL)
+        return true;
+    if (strcmp(text, "off") != 0 && !cli_size(input, "--replica-log", log_min, memory_max, &bytes))
+        return false;
+    arena_init(&arena, 1 << 16);
+    error_init(&error, &arena);
+    bool ok = engine_ship(api_engine(api), bytes, &error) ||
+              cli_fail(input, "--replica-log: %s", error.message == NULL ? "" : error.message);
+    arena_release(&arena);
+    return ok;
+}
+
 // How events are delivered. False after telling the user.
 static bool publisher_parse(struct cli_input *input, struct publisher *publisher)
 {
@@ -573,14 +598,20 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
     size_t for_objects;
     if (!memory_parse(input, &store, &budget, options, &for_objects))
         return false;
+    if (!replica_copy(input, &store))
+        return false;
     options->api = database_open(input, &store, &budget);
     if (options->api == NULL)
         return false;
+    if (!replica_fits(input, options->api)) {
+        api_close(options->api);
+        return false;
+    }
     if (options->threads == 0)
         options->threads = uv_available_parallelism();
     // What delivers events may want the store of objects at once.
-    if (!identities_open(input, options) || !objects_prepare(input, options, for_objects) ||
-        !s3_prepare(input, options, &publisher) ||
+    if (!replica_log_prepare(input, options->api) || !identities_open(input, options) ||
+        !objects_prepare(input, options, for_objects) || !s3_prepare(input, options, &publisher) ||
         !api_prepare(input, options->api, store.path, index_copy, ttl_rate, &opener, &projects,
                      options->s3) ||
         !upstream_prepare(input, options)) {
@@ -593,11 +624,12 @@ static bool serve_all(struct cli_input *input, struct server_options *options)
     budget_sweep_start(&budget);
     if (options->tls != NULL)
         tls_watch(options->tls);
-    bool ok = serve(input, options, &stopping);
+    struct replica_end end = {.how = REPLICA_STOPPED};
+    bool ok = serve(input, options, &stopping, &end);
     budget_sweep_stop(&budget);
     upstream_close(options->upstream);
     s3_store_free(options->s3);
-    return ok;
+    return ok && replica_again(input, &store, &end);
 }
 
 bool cli_serve(struct cli_input *input)

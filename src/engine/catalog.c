@@ -5,6 +5,7 @@
 #include "engine/engine_internal.h"
 
 #include "base/encode.h"
+#include "base/log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,13 +222,14 @@ static struct tree_stats *load_stats(struct engine *engine, tree_id tree, struct
     return tree_stats_new(items, bytes);
 }
 
-static bool load_table(struct engine *engine, struct slice record, struct store_error *error)
+static struct table *read_table(struct engine *engine, struct slice record,
+                                struct store_error *error)
 {
     struct table *table = table_decode(record);
     if (table == NULL) {
         (void)snprintf(error->text, sizeof(error->text),
                        "the catalog holds a table that this version cannot read");
-        return false;
+        return NULL;
     }
     table->stats = load_stats(engine, table->tree, error);
     bool ok = table->stats != NULL;
@@ -242,13 +244,34 @@ static bool load_table(struct engine *engine, struct slice record, struct store_
     }
     if (!ok) {
         table_release(table);
-        return false;
+        return NULL;
     }
+    return table;
+}
+
+static bool load_table(struct engine *engine, struct slice record, struct store_error *error)
+{
+    struct table *table = read_table(engine, record, error);
+    if (table == NULL)
+        return false;
     bool found;
     size_t at = position_of(&engine->catalog, table->name, &found);
     ensure(!found);
     insert_at(&engine->catalog, at, table);
     return true;
+}
+
+void catalog_learn(struct engine *engine, struct slice name, struct slice record)
+{
+    struct store_error error = {.in_use = false};
+    struct table *next = record.len == 0 ? NULL : read_table(engine, record, &error);
+    if (record.len > 0 && next == NULL) {
+        log_error("table %.*s cannot be read: %s", SLICE_FMT(name), error.text);
+        return;
+    }
+    if (next != NULL && next->model.len > 0 && engine->maker.make != NULL)
+        next->guard = engine->maker.make(engine->maker.context, engine, next);
+    catalog_publish(engine, name, next);
 }
 
 static bool load_tables(struct engine *engine, struct store_error *error)

@@ -32,7 +32,10 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
     engine->claims.seed = (uint64_t)(uintptr_t)engine; // clients do not know it
     ensure(pthread_rwlock_init(&engine->catalog.lock, NULL) == 0);
     health_init(engine);
-    if (!catalog_load(engine, error) || !log_load(engine, error)) {
+    if (!follow_open(engine, error) || !ship_load(engine, error) || !catalog_load(engine, error) ||
+        !log_load(engine, error)) {
+        follow_release(engine);
+        ship_release(engine);
         catalog_release(&engine->catalog);
         store_set_watch(store, NULL);
         health_release(engine);
@@ -40,22 +43,28 @@ struct engine *engine_open(struct store *store, struct env env, const struct gua
         free(engine);
         return NULL;
     }
+    if (maker != NULL)
+        engine->maker = *maker;
     make_guards(engine, maker);
     ensure_started(judge_start(engine));
     ensure_started(writer_start(engine));
     orders_start(engine);
-    keeper_start(engine);
+    if (!engine->follow.on) // what it would do comes from the source
+        keeper_start(engine);
     return engine;
 }
 
 void engine_close(struct engine *engine)
 {
     orders_stop(engine);
-    keeper_stop(engine);
+    if (!engine->follow.on)
+        keeper_stop(engine);
     writer_stop(engine);
     judge_stop(engine);
     catalog_release(&engine->catalog);
     store_close(engine->store);
+    follow_release(engine);
+    ship_release(engine);
     health_release(engine);
     env_ids_release(&engine->ids);
     free(engine);

@@ -121,6 +121,31 @@ struct judge {
     atomic_bool hurried; // what is not planned yet is refused
 };
 
+// The log of commits that replicas follow: see ship.h. The writer's, but for what is atomic.
+struct ship_mark {
+    uint64_t number; // of an entry
+    uint64_t mark;
+    uint64_t total; // bytes of all entries up to it
+};
+struct ship {
+    _Atomic uint64_t limit; // bytes that are kept; 0 if no log is written
+    struct ship_mark at;    // the last entry that is committed
+    struct ship_mark next;  // and the last in the batch
+    _Atomic uint64_t visible;
+    struct buf operations;
+};
+
+// What a replica knows of its source: see follow.c. The writer changes the state under the lock.
+struct follow_state;
+struct following {
+    bool on; // never changes
+    pthread_mutex_t lock;
+    struct follow_state *state;
+    uint64_t known;  // the last entry that the source told of
+    int64_t even_ms; // when it was last known to be all there is, by the monotonic clock
+    char problem[256];
+};
+
 struct engine {
     struct store *store;
     struct orders *orders; // of a store behind a network, else NULL
@@ -139,6 +164,9 @@ struct engine {
     // entry of either form can be read.
     _Atomic size_t index_copy_max;
     struct judge judge;
+    struct guard_maker maker; // what it was opened with
+    struct ship ship;
+    struct following follow;
     pthread_t writer_thread;
 };
 
@@ -299,6 +327,8 @@ bool health_writable(struct engine *engine);
 
 // ---- Catalog (catalog.c) ---------------------------------------------------------------
 
+// A record of the catalog that came from elsewhere and is committed; VALUE_NONE removes the table.
+void catalog_learn(struct engine *engine, struct slice name, struct slice record);
 MUST_CHECK bool catalog_load(struct engine *engine, struct store_error *error);
 void catalog_release(struct catalog *catalog);
 // The current version, without a reference; only for the writer.
@@ -331,6 +361,8 @@ enum {
     META_EXPIRY = 'X',   // + time, token -> nothing: when to forget it
     META_LAPSE = 'L',    // + time, key of a claim with that end -> nothing: when to forget it
     META_RECORD = 'R',   // + name -> what the API keeps there
+    META_SHIP = 'W',     // + number, part -> an entry of the log that replicas follow: see ship.c
+    META_FOLLOW = 'F',   // -> whose replica this is, and how far: see follow.c
     META_SEQUENCE = 'S', // -> the last sequence of the change log, and its time: see log.c
 };
 
@@ -346,10 +378,25 @@ MUST_CHECK bool log_load(struct engine *engine, struct store_error *error);
 // It uses txn->record and txn->image.
 void log_append(struct txn *txn, const struct table *table, const struct change *change,
                 bool expired);
+// Its state came from elsewhere and is committed.
+void log_learn(struct engine *engine, struct slice state);
 void log_before_commit(struct txn *txn);
 void log_after_commit(struct engine *engine, bool committed);
 // The catalog has another version of a table.
 void log_catalog_changed(struct engine *engine);
+
+// ---- Replicas (ship.c, follow.c) ----------------------------------------------------------
+
+MUST_CHECK bool ship_load(struct engine *engine, struct store_error *error);
+void ship_release(struct engine *engine);
+void ship_before_commit(struct txn *txn);
+void ship_after_commit(struct engine *engine, bool committed);
+
+// False if the store is a copy that is not complete.
+MUST_CHECK bool follow_open(struct engine *engine, struct store_error *error);
+void follow_release(struct engine *engine);
+// Whether a replica does not do the job; then the job's error says so.
+bool follow_refuses(struct engine *engine, const struct job *job);
 
 // ---- Time to live (ttl.c) -----------------------------------------------------------------
 

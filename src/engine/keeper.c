@@ -468,12 +468,14 @@ static void keeper_work(void *context)
 
 void keeper_wake(struct engine *engine)
 {
-    worker_ask(&engine->keeper.worker);
+    if (!engine->follow.on)
+        worker_ask(&engine->keeper.worker);
 }
 
 void engine_settle(struct engine *engine)
 {
-    worker_wait(&engine->keeper.worker);
+    if (!engine->follow.on)
+        worker_wait(&engine->keeper.worker);
 }
 
 void keeper_start(struct engine *engine)

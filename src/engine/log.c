@@ -157,6 +157,19 @@ bool log_load(struct engine *engine, struct store_error *error)
     return true;
 }
 
+void log_learn(struct engine *engine, struct slice state)
+{
+    struct change_log *log = &engine->log;
+    if (state.len != LOG_STATE)
+        return;
+    log->last = be64_get(state.ptr);
+    log->time_ms = (int64_t)be64_get(state.ptr + 8);
+    if (log->ordered != be64_get(state.ptr + 16))
+        log->ordered = be64_get(state.ptr + 16);
+    log->touched = UINT64_MAX; // nobody has looked which
+    log_after_commit(engine, true);
+}
+
 int64_t engine_log_time(struct engine *engine)
 {
     // Not below what readers can see already, nor below what was told before: a clock may be set

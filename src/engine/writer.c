@@ -93,6 +93,8 @@ bool engine_submit(struct engine *engine, struct job *job)
     struct job_list *list = job->beside ? &queue->beside : &queue->jobs;
     job->failed = false;
     job->turn = JOB_ENDS;
+    if (follow_refuses(engine, job))
+        return false;
     if (job->ready != NULL && !job->ready(job))
         return false;
     ensure(pthread_mutex_lock(&queue->lock) == 0);
@@ -526,6 +528,7 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
     if (stored) {
         write_counters(txn);
         log_before_commit(txn);
+        ship_before_commit(txn);
         end = commit_batch(txn, &cause);
         struct writer_counts *counts = &txn->engine->counts;
         tally(end == STORE_DONE ? &counts->commits : &counts->commits_failed, 1);
@@ -537,6 +540,8 @@ static struct finished commit_group(struct txn *txn, const struct group *group)
     bool committed = end == STORE_DONE;
     settle_counters(txn, committed);
     log_after_commit(txn->engine, committed && stored);
+    if (stored)
+        ship_after_commit(txn->engine, committed);
     claims_settled(txn->engine);
     store_batch_clear(txn->batch);
     struct finished finished = {0, 0};

@@ -114,22 +114,29 @@ struct sweeper *sweeper_new(struct workshop *shop, uint64_t rate)
 
 void sweeper_free(struct sweeper *sweeper)
 {
+    if (sweeper == NULL)
+        return;
     worker_stop(&sweeper->worker);
     free(sweeper);
 }
 
 void sweeper_ask(struct sweeper *sweeper)
 {
-    worker_ask(&sweeper->worker);
+    if (sweeper != NULL)
+        worker_ask(&sweeper->worker);
 }
 
 void sweeper_rate(struct sweeper *sweeper, uint64_t rate)
 {
-    sweeper->rate = rate;
+    if (sweeper != NULL)
+        sweeper->rate = rate;
 }
 
 void sweeper_state(struct sweeper *sweeper, struct sweeper_state *out)
 {
+    *out = (struct sweeper_state){.running = false};
+    if (sweeper == NULL)
+        return;
     // In this order: once it does not run, what it has done is counted.
     out->running = !worker_idle(&sweeper->worker);
     out->deleted = sweeper->deleted;

@@ -122,6 +122,25 @@ static void publish(struct identity *identity, struct identity_view *view)
     identity_view_release(before);
 }
 
+void identity_refresh(struct identity *identity)
+{
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, OPEN_MEMORY);
+    error_init(&error, &arena);
+    ensure(pthread_mutex_lock(&identity->changing) == 0);
+    struct identity_view *before = identity_view_hold(identity);
+    struct identity_view *next = view_make(identity, before, &error);
+    if (next != NULL)
+        publish(identity, next);
+    else
+        log_error("identities have been changed, but cannot be read again: %s",
+                  error.message == NULL ? "" : error.message);
+    identity_view_release(before);
+    ensure(pthread_mutex_unlock(&identity->changing) == 0);
+    arena_release(&arena);
+}
+
 // ---- Readers -----------------------------------------------------------------------------------
 
 struct identity_lease {

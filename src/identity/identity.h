@@ -104,6 +104,8 @@ MUST_CHECK bool identity_rewrap(struct identity *identity, const struct crypt_ke
                                 size_t count, struct error *error);
 // Nobody may look any more. NULL is fine.
 void identity_close(struct identity *identity);
+// Their records were changed without identity_change_commit: by a source that this follows.
+void identity_refresh(struct identity *identity);
 
 // The present view, held until it is released. Any thread; takes a lock for a moment.
 MUST_CHECK struct identity_view *identity_view_hold(struct identity *identity);

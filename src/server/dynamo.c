@@ -493,11 +493,13 @@ bool session_enter(struct session *session, bool *foreign)
 static bool page_allowed(struct session *session)
 {
     struct slice path = session->exchange->request.path;
-    bool admin = slice_begins(path, SLICE_LIT("/admin"));
+    bool replica = slice_begins(path, SLICE_LIT("/replica"));
+    bool admin = slice_begins(path, SLICE_LIT("/admin")) || slice_is(path, "/replica/promote");
     struct buf denial;
     struct caller_request request = {.caller = session->call.caller,
-                                     .action = admin ? SLICE_LIT("dolmen:Admin")
-                                                     : SLICE_LIT("dolmen:GetMetrics"),
+                                     .action = admin     ? SLICE_LIT("dolmen:Admin")
+                                               : replica ? SLICE_LIT("dolmen:Replicate")
+                                                         : SLICE_LIT("dolmen:GetMetrics"),
                                      .action_id = POLICY_ACTION_UNKNOWN,
                                      .resource = SLICE_LIT("*"),
                                      .region = session->call.region,

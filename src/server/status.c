@@ -3,9 +3,11 @@
 
 #include "base/time_text.h"
 #include "dolmen.h"
+#include "engine/ship.h"
 #include "json/reader.h"
 #include "json/writer.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,6 +32,17 @@ static void close_with_reason(struct json_writer *w, const char *reason, int64_t
     json_form(w, "'reason':%s,'since':%s}", reason, since);
 }
 
+static void replica_write(struct json_writer *w, const struct engine_replica *replica)
+{
+    json_form(w, "{'source':%s,'applied':%zu,'behind':%zu,'lag_ms':%lld,'promoted':%hhd",
+              replica->source, (size_t)replica->number,
+              (size_t)(replica->known > replica->number ? replica->known - replica->number : 0),
+              (long long)replica->behind_ms, replica->promoted);
+    if (replica->problem[0] != 0)
+        json_form(w, "'problem':%s", replica->problem);
+    json_close_object(w);
+}
+
 // 200 only if nothing is wrong: who looks at the code alone shall not miss damaged data.
 static int health(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
 {
@@ -48,7 +61,13 @@ static int health(struct dynamo *dynamo, const struct http_request *request, str
     json_form(&w, "{'status':%s,", status);
     if (dynamo->auth.insecure)
         json_form(&w, "'insecure':true,");
-    json_form(&w, "'writes':{'accepted':%hhd", health.writable);
+    struct engine_replica replica;
+    engine_replica(api_engine(dynamo->api), &replica);
+    if (replica.follows) {
+        json_form(&w, "'replica':");
+        replica_write(&w, &replica);
+    }
+    json_form(&w, "'writes':{'accepted':%hhd", health.writable && !replica.follows);
     if (health.writable)
         json_close_object(&w);
     else
@@ -162,6 +181,28 @@ static void upstream_metrics(const struct dynamo *dynamo, struct buf *out)
                   stats.reachable);
 }
 
+static void replica_metrics(const struct dynamo *dynamo, struct buf *out)
+{
+    struct engine_replica replica;
+    struct engine *engine = api_engine(dynamo->api);
+    engine_replica(engine, &replica);
+    if (engine_ships(engine))
+        metrics_value(out, "replica_log_entries_total", "counter",
+                      "Number of the last entry that replicas can follow", engine_shipped(engine));
+    if (!replica.follows)
+        return;
+    metrics_value(out, "replica_lag_milliseconds", "gauge",
+                  "Since when this replica may lack something of its source",
+                  (uint64_t)replica.behind_ms);
+    metrics_value(out, "replica_lag_entries", "gauge",
+                  "Entries that the source has told of and that are not applied yet",
+                  replica.known > replica.number ? replica.known - replica.number : 0);
+    metrics_value(out, "replica_applied_entries_total", "counter",
+                  "Number of the last entry that was applied", replica.number);
+    metrics_value(out, "replica_connected", "gauge", "1 if the source answers",
+                  replica.problem[0] == 0);
+}
+
 // X(name, type, number, help): a value is a line.
 // clang-format off
 #define VALUE_LIST(X) \
@@ -220,6 +261,7 @@ static int metrics(struct dynamo *dynamo, const struct http_request *request, st
     audit_metrics(dynamo, out);
     limits_metrics(dynamo, out);
     upstream_metrics(dynamo, out);
+    replica_metrics(dynamo, out);
     api_consumer_metrics(dynamo->api, out);
     api_live_metrics(dynamo->api, out);
     watch_metrics(dynamo->watch, out);
@@ -467,6 +509,142 @@ static int insights_page(struct dynamo *dynamo, const struct http_request *reque
     return 200;
 }
 
+// ---- /replica ----------------------------------------------------------------------------------
+//
+// What `dolmen replica` asks of its source, in bytes (engine/ship.h), and what is asked of it.
+
+static struct slice parameter(const struct http_request *request, const char *name)
+{
+    struct slice rest = request->query;
+    while (rest.len > 0) {
+        struct slice value = slice_cut(&rest, '&');
+        if (slice_is(slice_cut(&value, '='), name))
+            return value;
+    }
+    return slice_of(NULL, 0);
+}
+
+static uint64_t number_parameter(const struct http_request *request, const char *name, int base)
+{
+    char text[32];
+    struct slice value = parameter(request, name);
+    (void)snprintf(text, sizeof(text), "%.*s", SLICE_FMT(value));
+    return strtoull(text, NULL, base);
+}
+
+static void version_write(struct buf *out)
+{
+    char version[SHIP_VERSION_BYTES] = {0};
+    (void)snprintf(version, sizeof(version), "dolmen %s", dolmen_version());
+    buf_add(out, version, sizeof(version));
+}
+
+// A key in hexadecimal digits.
+static bool key_parameter(const struct http_request *request, struct buf *out)
+{
+    struct slice text = parameter(request, "after");
+    bool ok = text.len % 2 == 0 && text.len <= 2 * (size_t)STORE_KEY_MAX;
+    for (size_t i = 0; ok && i < text.len; i += 2) {
+        int high = hex_digit(text.ptr[i]);
+        int low = hex_digit(text.ptr[i + 1]);
+        ok = high >= 0 && low >= 0;
+        buf_byte(out, (uint8_t)(high * 16 + low));
+    }
+    return ok && !out->failed;
+}
+
+static int failure(struct buf *out, int status, const struct error *error)
+{
+    buf_clear(out);
+    return refuse(out, status,
+                  error->message == NULL ? "There is not enough memory." : error->message);
+}
+
+static int copy_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
+                       struct error *error)
+{
+    struct engine *engine = api_engine(dynamo->api);
+    struct buf after;
+    buf_init(&after, STORE_KEY_MAX);
+    bool known = key_parameter(request, &after);
+    version_write(out);
+    bool ok = known && engine_ship_begin(engine, error) &&
+              engine_ship_copy(engine, buf_view(&after), out, error);
+    buf_release(&after);
+    if (!known) {
+        buf_clear(out);
+        return refuse(out, 400, "after= must be a key in hexadecimal digits.");
+    }
+    return ok ? 200 : failure(out, error->code == ERR_VALIDATION ? 400 : 500, error);
+}
+
+static int log_answer(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
+                      struct error *error)
+{
+    bool anew = false;
+    version_write(out);
+    if (!engine_ship_read(api_engine(dynamo->api), number_parameter(request, "from", 10),
+                          number_parameter(request, "mark", 16), out, &anew, error))
+        return failure(out, 500, error);
+    if (!anew)
+        return 200;
+    buf_clear(out);
+    return refuse(out, 410, "The log does not have what follows this entry.");
+}
+
+static int promote_answer(struct dynamo *dynamo, const struct http_request *request,
+                          struct buf *out, struct error *error)
+{
+    struct engine_replica replica;
+    if (!engine_promote(api_engine(dynamo->api), number_parameter(request, "now", 10) == 1, error))
+        return failure(out, 409, error);
+    engine_replica(api_engine(dynamo->api), &replica);
+    struct json_writer w = json_writer_to(out);
+    replica_write(&w, &replica);
+    (void)kill(getpid(), SIGTERM); // it stops, and comes back as a server of its own
+    return 200;
+}
+
+static int with_error(struct dynamo *dynamo, const struct http_request *request, struct buf *out,
+                      int (*make)(struct dynamo *dynamo, const struct http_request *request,
+                                  struct buf *out, struct error *error))
+{
+    struct arena arena;
+    struct error error;
+    arena_init(&arena, ADMIN_MEMORY);
+    error_init(&error, &arena);
+    int status = make(dynamo, request, out, &error);
+    arena_release(&arena);
+    return status;
+}
+
+static int copy_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
+{
+    return with_error(dynamo, request, out, copy_answer);
+}
+
+static int log_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
+{
+    return with_error(dynamo, request, out, log_answer);
+}
+
+static int promote_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
+{
+    return with_error(dynamo, request, out, promote_answer);
+}
+
+static int replica_page(struct dynamo *dynamo, const struct http_request *request, struct buf *out)
+{
+    (void)request;
+    struct engine_replica replica;
+    engine_replica(api_engine(dynamo->api), &replica);
+    if (!replica.follows)
+        return refuse(out, 404, "This server is not a replica.");
+    struct json_writer w = json_writer_to(out);
+    replica_write(&w, &replica);
+    return 200;
+}
+
 // ---- Which page ------------------------------------------------------------------------------
 
 static const struct page {
@@ -478,6 +656,10 @@ static const struct page {
 } pages[] = {
     {"/health", "GET HEAD ", false, false, health},
     {"/metrics", "GET HEAD ", false, true, metrics},
+    {"/replica", "GET ", false, false, replica_page},
+    {"/replica/log", "GET ", false, true, log_page},
+    {"/replica/copy", "POST ", false, true, copy_page},
+    {"/replica/promote", "POST ", false, true, promote_page},
     {"/admin/clock", "GET POST ", true, false, clock_page},
     {"/admin/insights", "GET ", true, true, insights_page},
     {"/admin/ttl", "GET POST ", true, false, ttl_page},

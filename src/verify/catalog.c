@@ -125,6 +125,8 @@ static const struct meta_form forms[] = {
     {META_LAPSE, 8 + LAYOUT_TREE, 0, 0},
     {META_PROBE, 0, 0, 0},
     {META_SEQUENCE, 0, 8, 24},
+    {META_SHIP, 0, 0, STORE_VALUE_MAX},
+    {META_FOLLOW, 0, 1, STORE_VALUE_MAX},
 };
 
 static const struct meta_form *form_of(struct slice key, struct slice value)
