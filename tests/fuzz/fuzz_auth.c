@@ -1,5 +1,6 @@
 // The signature of a request, in the header or in the query string: accepted with a region that
-// fits, or refused with a message that is text.
+// fits, or refused with a message that is text. Where signatures are verified none is accepted,
+// because nobody who searches knows the secret.
 //
 // Input, a line each: the query string, the Authorization header, X-Amz-Date, further
 // headers. An empty line leaves its part away.
@@ -30,6 +31,37 @@ static void check_message(const char *message, struct arena *arena)
     json_reader_init(&reader, buf_view(&json), arena);
     ensure(json_read_string(&reader, &text) && json_at_end(&reader));
     buf_release(&json);
+}
+
+// 1 January 2026, which the corpus signs for.
+static const struct auth_rules rules = {.service = {(const uint8_t *)"dynamodb", 8},
+                                        .region = {(const uint8_t *)AUTH_REGION, 9},
+                                        .now_s = 1767225600,
+                                        .skew_s = 900};
+
+static void check_verified(const struct http_request *request)
+{
+    static struct sign_cache *cache;
+    struct arena arena;
+    struct error error;
+    struct auth_claim claim;
+    const struct identity_guest guest = {.secret = SLICE_LIT("secret"), .known = true};
+    if (cache == NULL)
+        cache = sign_cache_new();
+    arena_init(&arena, FUZZ_BUDGET);
+    error_init(&error, &arena);
+    bool read = auth_read(request, &rules, &claim, &error);
+    if (read) {
+        ensure(error.code == ERR_NONE && claim.claim.access_key.len > 0);
+        ensure(claim.claim.seconds >= rules.now_s - 604800);
+        ensure(claim.claim.seconds <= rules.now_s + rules.skew_s);
+        ensure(slice_equal(claim.claim.region, rules.region));
+        read = auth_verify(&claim, &guest, SLICE_LIT("{}"), cache, &error);
+    }
+    ensure(!read);
+    fuzz_error(&error);
+    check_message(error.message, &arena);
+    arena_release(&arena);
 }
 
 static void check(const struct http_request *request)
@@ -73,8 +105,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct http_problem problem;
     size_t head_len;
     http_scan_reset(&scan);
-    if (http_head_parse(&scan, bytes.ptr, bytes.len, &request, &head_len, &problem) == HTTP_DONE)
+    if (http_head_parse(&scan, bytes.ptr, bytes.len, &request, &head_len, &problem) == HTTP_DONE) {
         check(&request);
+        check_verified(&request);
+    }
     fuzz_free(bytes);
     buf_release(&head);
     return 0;

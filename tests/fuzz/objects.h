@@ -39,6 +39,7 @@ static inline struct objects *fuzz_objects(void)
     fuzz_store = objects_open(&(struct objects_options){.directory = fuzz_directory,
                                                         .relaxed = true,
                                                         .loopback = true,
+                                                        .region = "us-east-1",
                                                         .env = env_system(),
                                                         .memory_bytes = 8 << 20,
                                                         .budget = &budget,

@@ -169,6 +169,10 @@ ROWS = [
     ('no day', None, lambda r: r.authorize(Credential=f'{r.key}//us-east-1/{r.service}/aws4_request'), lambda r: invalid(
         f"Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '' != '{r.date[:8]}', from '{r.date}'.")),
     ('no region', put(region=''), None, invalid("Credential should be scoped to a valid region, not ''. ")),
+    ('another region', put(region='eu-west-1'), None, invalid("Credential should be scoped to a valid region, not 'eu-west-1'. ")),
+    ("the region's beginning", put(region='us-east'), None, invalid("Credential should be scoped to a valid region, not 'us-east'. ")),
+    ('the region and more', put(region='us-east-11'), None, invalid("Credential should be scoped to a valid region, not 'us-east-11'. ")),
+    ('the region in large letters', put(region='US-EAST-1'), None, invalid("Credential should be scoped to a valid region, not 'US-EAST-1'. ")),
     ('a region with a quote', put(region="us'east"), None, invalid("Credential should be scoped to a valid region, not 'us'east'. ")),
     ('a region of 64 letters', put(region='r' * 64), None, invalid(f"Credential should be scoped to a valid region, not '{'r' * 64}'. ")),
     ('another service', put(service='sqs'), None, lambda r: invalid(f"Credential should be scoped to correct service: '{r.meant}'. ")),
@@ -224,6 +228,7 @@ ROWS = [
     ('query: longer than it was signed', PRE, at_query('X-Amz-Expires', lambda v: '301'), mismatch),
     ('query: Host not signed', steps(PRE, put(signed=['x-none'])), None, invalid(UNSIGNED.format("'Host' or ':authority'"))),
     ('query: a credential of four parts', PRE, at_query('X-Amz-Credential', lambda v: v.rsplit('/', 1)[0]), lambda r: incomplete(ELEMENTS.format(f'{r.key}/{r.scope()}'.rsplit('/', 1)[0]))),
+    ('query: another region', steps(PRE, put(region='eu-west-1')), None, invalid("Credential should be scoped to a valid region, not 'eu-west-1'. ")),
     ('query: another service', steps(PRE, put(service='sqs')), None, lambda r: invalid(f"Credential should be scoped to correct service: '{r.meant}'. ")),
     ('query: a key that nobody has', steps(PRE, put(key='AKIANOBODYHASTHISKEY')), None, unrecognized(INVALID_TOKEN + '.')),
     ('query: another secret', steps(PRE, put(secret='another')), None, mismatch),
@@ -251,6 +256,8 @@ POSTS = [
 COMMON = {'no Authorization', 'no Signature', 'no date', 'a date with dashes', 'Host not signed', 'algorithm AWS4-HMAC-SHA1', 'another day', 'another service', 'another terminator',
           'a key that nobody has', 'a token that is none', 'another secret', 'query: for longer than a week', 'query: a header, too', 'query: a digit of the signature',
           'query: a parameter more'}
+
+REGIONS = {'another region', 'query: another region'}
 
 
 def dynamo(kind, text):
@@ -407,4 +414,5 @@ def others(place):
     }
     for name, (base, form) in paths.items():
         place.must(base())
-        yield from (row_case(f'{name}: {row[0]}', base, *row[1:], form) for row in ROWS if row[0] in COMMON)
+        wanted = COMMON if name == 'sts' else COMMON | REGIONS  # STS is asked with those of its clients
+        yield from (row_case(f'{name}: {row[0]}', base, *row[1:], form) for row in ROWS if row[0] in wanted)
