@@ -46,7 +46,7 @@ struct server_options {
     int64_t clock_skew_s;      // 0 means SIGN_SKEW_S
     const char *region;        // borrowed; NULL means AUTH_REGION
     const struct outlet_opener *opener; // how actions of alarms are called; borrowed, or NULL
-    bool insecure;             // to be told in /health
+    bool insecure;                      // to be told in /health
 };
 
 // The clock of the api, which tests may move, and the system's randomness.

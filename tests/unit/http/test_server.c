@@ -218,8 +218,8 @@ static void start_with(struct fixture *f, struct http_options options)
     options.pool = f->pool;
     options.tls = peer_tls();
     options.handler =
-        (struct http_handler){f,         on_open, on_handle, on_resume, on_sent, on_close,
-                              on_reject, on_gone, on_rest,   NULL,      NULL,    NULL};
+        (struct http_handler){f,       on_open, on_handle, on_resume, on_sent, on_close, on_reject,
+                              on_gone, on_rest, NULL,      NULL,      NULL,    NULL};
     char error[256] = "";
     f->server = http_server_start(&options, error, sizeof(error));
     assert_non_null(f->server);
