@@ -147,8 +147,8 @@ int main(int argc, char **argv)
     if (argc != 4)
         return 2;
     prctl(PR_SET_TIMERSLACK, 1000);
-    delay_ns = atoll(argv[3]) * 1000;
-    struct sockaddr_in address = local(atoi(argv[1]));
+    delay_ns = strtoll(argv[3], NULL, 10) * 1000;
+    struct sockaddr_in address = local((int)strtol(argv[1], NULL, 10));
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
     if (bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
@@ -188,6 +188,6 @@ int main(int argc, char **argv)
                 end_pair(i);
         }
         if (polls[count].revents & POLLIN)
-            admit(listener, atoi(argv[2]));
+            admit(listener, (int)strtol(argv[2], NULL, 10));
     }
 }
