@@ -261,6 +261,15 @@ static bool part_at(const struct store_cursor *cursor, struct ship_part *out)
     return out->part > 0 || out->value.len >= ENTRY_HEAD;
 }
 
+uint64_t engine_ship_oldest(struct engine *engine)
+{
+    struct ship_part part;
+    struct store_cursor *cursor = entries_from(engine, NULL, 0);
+    uint64_t number = part_at(cursor, &part) ? part.number : 0;
+    store_cursor_close(cursor);
+    return number;
+}
+
 // Whether an entry is beyond the limit. The last one never is.
 static bool is_due(const struct engine *engine, const struct ship_part *first)
 {

@@ -35,6 +35,8 @@ MUST_CHECK bool engine_ship_begin(struct engine *engine, struct error *error);
 bool engine_ships(struct engine *engine);
 // The number of the last entry.
 uint64_t engine_shipped(struct engine *engine);
+// The number of the oldest entry that is still there; 0 if there is none.
+uint64_t engine_ship_oldest(struct engine *engine);
 // Removes entries beyond the limit; called now and then.
 void engine_ship_trim(struct engine *engine);
 

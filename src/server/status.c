@@ -186,9 +186,13 @@ static void replica_metrics(const struct dynamo *dynamo, struct buf *out)
     struct engine_replica replica;
     struct engine *engine = api_engine(dynamo->api);
     engine_replica(engine, &replica);
-    if (engine_ships(engine))
+    if (engine_ships(engine)) {
         metrics_value(out, "replica_log_entries_total", "counter",
                       "Number of the last entry that replicas can follow", engine_shipped(engine));
+        metrics_value(out, "replica_log_oldest_entry", "gauge",
+                      "Number of the oldest entry that replicas can still follow",
+                      engine_ship_oldest(engine));
+    }
     if (!replica.follows)
         return;
     metrics_value(out, "replica_lag_milliseconds", "gauge",
